@@ -86,7 +86,7 @@ export function openRooms(input: RoomsInput): Rooms {
     observer,
     record: store.record,
     now,
-    cwd: workspace.cwd,
+    workspace,
     home: machine.reinsHome,
     ollama,
   });

@@ -1,8 +1,9 @@
+import { otherDocument } from '../schema/document-kinds.ts';
 import { composedName } from './compose.ts';
 import { placeOf, type Findings } from './findings.ts';
 import { type FlowTask, flowGraph } from './edges.ts';
 import { analyseFlow } from './flow.ts';
-import type { JsonNode, JsonObject, JsonString } from './json.ts';
+import type { JsonNode, JsonString } from './json.ts';
 import { vetLoops } from './loops.ts';
 import { type MemberType, readShape, type Shape } from './shape.ts';
 import { vetTargets } from './vet-branches.ts';
@@ -33,9 +34,12 @@ export async function vet(root: JsonNode, providers: readonly string[] | null, f
     findings.error('bad_type', placeOf(root), 'a chain must be an object');
     return;
   }
-  const other = otherDocument(root);
+  const other = otherDocument(
+    'chain',
+    root.members.map(({ name }) => name),
+  );
   if (other !== null) {
-    findings.error('missing_member', placeOf(root), other);
+    findings.error('missing_member', placeOf(root), `${other.message}; ${other.next('<file>')}`);
     return;
   }
   const chain = readShape(root, chainTypes, 'a chain', findings);
@@ -51,24 +55,6 @@ export async function vet(root: JsonNode, providers: readonly string[] | null, f
   const graph = flowGraph(model);
   analyseFlow(model, graph, names, findings);
   vetLoops(model, graph, findings);
-}
-
-/** Other documents of ours, by members that they need and no chain has; one sentence says more than all their members. */
-const otherDocuments: readonly { readonly members: readonly string[]; readonly message: string }[] = [
-  {
-    members: ['script', 'turns'],
-    message:
-      'this is a script of the scripted provider, not a chain; reins backend add <name> --type scripted --url <file>',
-  },
-  { members: ['rules'], message: 'this is a policy, not a chain; reins policy vet <file>' },
-  { members: ['default_action'], message: 'this is a policy, not a chain; reins policy vet <file>' },
-];
-
-/** What else a document is that has no task; null when nothing says so. */
-function otherDocument({ members }: JsonObject): string | null {
-  const names = new Set(members.map(({ name }) => name));
-  if (names.has('tasks')) return null;
-  return otherDocuments.find((each) => each.members.every((name) => names.has(name)))?.message ?? null;
 }
 
 function vetChainId(chain: Shape, findings: Findings): void {

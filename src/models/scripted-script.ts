@@ -21,9 +21,12 @@ import {
   string,
   unknown,
 } from 'superstruct';
+import { otherDocument } from '../schema/document-kinds.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { FinishReason } from '../schema/message.ts';
+import { isObject } from '../text/json-object.ts';
 import { ownMember } from '../text/own-member.ts';
+import { quote } from '../text/quote.ts';
 import { readStrictJson } from '../text/strict-json.ts';
 import { unknownSubstitution } from './scripted-fill.ts';
 import type { Reply, Script } from './scripted-types.ts';
@@ -259,6 +262,8 @@ export function parseScript(text: string, name: string): Script {
     const read = readStrictJson(text, 64);
     throw invalid(name, '', read.ok ? 'not JSON' : `not JSON at line ${read.line}, column ${read.column}`);
   }
+  const other = isObject(value) ? otherDocument('script', Object.keys(value)) : null;
+  if (other !== null) throw invalid(name, '', other.message, [other.next(quote(name))]);
   const [problem] = scriptStruct.validate(value);
   if (problem !== undefined) {
     const failure = problem.failures()[0] ?? problem;
@@ -299,10 +304,11 @@ function checkReply(checked: Reply, name: string, pointer: string): void {
   visit(texts, pointer);
 }
 
-export const invalid = (name: string, pointer: string, problem: string): RuntimeError =>
+export const invalid = (name: string, pointer: string, problem: string, hints: readonly string[] = []): RuntimeError =>
   new RuntimeError(
     'config_invalid',
     `The script does not load: ${problem} at ${name}:${pointer === '' ? '/' : pointer}`,
+    { hints },
   );
 
 const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -18,17 +18,7 @@ const builtinPrefix = 'builtin:';
  * @throws RuntimeError config_invalid when the script cannot be read or does not load
  */
 export async function createScripted(route: Route): Promise<Model> {
-  const { script, name } = await loadScript(route.base_url, route.workspace);
-  const turns: CompiledTurn[] = [];
-  for (const [index, turn] of script.turns.entries()) {
-    turns.push(await compileTurn(turn, (message) => invalid(name, `/turns/${index}`, message)));
-  }
-  const fallback =
-    script.fallback === undefined
-      ? null
-      : await compileTurn({ name: 'fallback', reply: script.fallback }, (message) =>
-          invalid(name, '/fallback', message),
-        );
+  const { script, turns, fallback } = await readScript(route.base_url, route.workspace);
   const loaded: Loaded = { defaults: script.defaults ?? {}, turns, fallback, route };
   return { stream: (request, signal) => play(loaded, request, signal), close: () => {} };
 }
@@ -38,7 +28,7 @@ export async function createScripted(route: Route): Promise<Model> {
  * @throws RuntimeError config_invalid when the script cannot be read or does not load
  */
 export async function listScripted(baseUrl: string, workspace: string): Promise<readonly DiscoveredModel[]> {
-  const { script } = await loadScript(baseUrl, workspace);
+  const { script } = await readScript(baseUrl, workspace);
   return script.models.map((model) => {
     const listed = new Set(model.capabilities ?? ['chat', 'tools']);
     return {
@@ -54,6 +44,22 @@ export async function listScripted(baseUrl: string, workspace: string): Promise<
       },
     };
   });
+}
+
+/** Every defect of the file is found here, so that no script is taken of which a run would say that it does not load. */
+async function readScript(baseUrl: string, workspace: string) {
+  const { script, name } = await loadScript(baseUrl, workspace);
+  const turns: CompiledTurn[] = [];
+  for (const [index, turn] of script.turns.entries()) {
+    turns.push(await compileTurn(turn, (message) => invalid(name, `/turns/${index}`, message)));
+  }
+  const fallback =
+    script.fallback === undefined
+      ? null
+      : await compileTurn({ name: 'fallback', reply: script.fallback }, (message) =>
+          invalid(name, '/fallback', message),
+        );
+  return { script, turns, fallback };
 }
 
 async function loadScript(baseUrl: string, workspace: string): Promise<{ script: Script; name: string }> {

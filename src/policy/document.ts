@@ -1,4 +1,6 @@
+import { otherDocument } from '../schema/document-kinds.ts';
 import type { Policy } from '../schema/policy.ts';
+import { isObject } from '../text/json-object.ts';
 import { readAttention, readCompute, readTrustedBinaries } from './blocks.ts';
 import type { Findings } from './findings.ts';
 import { type Members, readMembers } from './members.ts';
@@ -9,7 +11,9 @@ const maxRules = 2000;
 
 /** Reads a document (02 §2): findings for what breaks a rule, defaults for what is absent, null or broken. */
 export function readDocument(value: unknown, findings: Findings): Policy {
-  const members = readMembers(value, '$', known, findings);
+  const other = isObject(value) ? otherDocument('policy', Object.keys(value)) : null;
+  if (other !== null) findings.add('$', 'unknown_member', `${other.message}; ${other.next('<file>')}`);
+  const members = other === null ? readMembers(value, '$', known, findings) : null;
   /** At the top level null is absent. */
   const present = (name: string): boolean => (members?.get(name) ?? null) !== null;
   if (members !== null && present('version')) checkVersion(members, findings);

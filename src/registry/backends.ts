@@ -7,6 +7,7 @@ import type { BackendRow, Registry } from '../store/registry.ts';
 import { isCredentialHeader } from '../tools/hooks/hook-service.ts';
 import { ulid } from '../text/ids.ts';
 import { quote } from '../text/quote.ts';
+import { codeOf } from '../text/thrown.ts';
 import { type BackendFields, checkFields, readHeaders } from './backend-fields.ts';
 import { hintFor, shortReason } from './backend-hints.ts';
 import type { Observer } from './observe.ts';
@@ -20,7 +21,8 @@ export type BackendsDeps = {
   readonly observer: Observer;
   readonly record: RecordChange;
   readonly now: () => number;
-  readonly cwd: string;
+  /** The path of a script is relative to `root`, that of a models directory to `cwd`. */
+  readonly workspace: { readonly root: string; readonly cwd: string };
   /** User-level directory. */
   readonly home: string;
   /** The local model server of this invocation; `explicit` replaces every registered `ollama` backend (08 §2.4). */
@@ -126,7 +128,7 @@ export function createBackends(deps: BackendsDeps) {
     const provider = providerTable[type];
     if (type === 'local') {
       const standard = join(deps.home, 'models');
-      if (given !== null) return resolve(deps.cwd, given);
+      if (given !== null) return resolve(deps.workspace.cwd, given);
       if (existsSync(standard)) return standard;
     }
     const url = given ?? provider.defaultUrl;
@@ -140,6 +142,22 @@ export function createBackends(deps: BackendsDeps) {
       throw new RuntimeError('usage', `There is no built-in script "${url}"; the only one is builtin:demo.`);
     }
     return url;
+  };
+
+  /**
+   * A script is read at each run (08 §6.1), so one that is not there yet is told and taken, as a variable is that is not
+   * set; a file that is there and does not load is refused. @throws RuntimeError config_invalid
+   */
+  const scriptWarnings = async (row: BackendRow): Promise<string[]> => {
+    if (row.type !== 'scripted') return [];
+    const { listScripted } = await import('../models/scripted.ts');
+    try {
+      await listScripted(row.base_url, deps.workspace.root);
+      return [];
+    } catch (error) {
+      if (!(error instanceof RuntimeError) || codeOf(error.cause) !== 'ENOENT') throw error;
+      return [`${error.message.replace(/\.$/, '')}; it is read when the backend is used`];
+    }
   };
 
   const refuseTwin = (row: BackendRow): void => {
@@ -201,7 +219,7 @@ export function createBackends(deps: BackendsDeps) {
   };
 
   return {
-    /** @throws RuntimeError usage, already_exists. */
+    /** @throws RuntimeError usage, already_exists, config_invalid. */
     async addBackend(input: BackendFields & { readonly name: string; readonly type: ProviderType }): Promise<Changed> {
       const { name, type } = input;
       if (!namePattern.test(name)) {
@@ -221,8 +239,9 @@ export function createBackends(deps: BackendsDeps) {
         });
       }
       refuseTwin(row);
+      const missing = await scriptWarnings(row);
       deps.record('registry_changed', { registry: 'backend', name, change: 'added' }, () => store.insertBackend(row));
-      return { backend: view(row), warnings: warningsOf(row) };
+      return { backend: view(row), warnings: [...missing, ...warningsOf(row)] };
     },
 
     /** Registered ones by name, then the built-in one. */
@@ -237,17 +256,18 @@ export function createBackends(deps: BackendsDeps) {
       return view(find(input.name));
     },
 
-    /** Changes the given fields; headers are replaced as a whole. @throws RuntimeError not_found, usage, already_exists. */
+    /** Changes the given fields; headers are replaced as a whole. @throws RuntimeError not_found, usage, already_exists, config_invalid. */
     async updateBackend(input: BackendFields & { readonly name: string }): Promise<Changed> {
       const { implicit: _implicit, ...row } = find(input.name);
       refuseBuiltIn(row, 'changed');
       checkFields(view(row).type, input);
       const changed = applied(row, input);
       refuseTwin(changed);
+      const missing = input.url === null ? [] : await scriptWarnings(changed);
       deps.record('registry_changed', { registry: 'backend', name: row.name, change: 'updated' }, () =>
         store.updateBackend(changed),
       );
-      return { backend: view(changed), warnings: warningsOf(changed) };
+      return { backend: view(changed), warnings: [...missing, ...warningsOf(changed)] };
     },
 
     /** With its declarations, cache and stored key. @throws RuntimeError not_found, usage for the built-in one. */

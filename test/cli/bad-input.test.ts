@@ -189,6 +189,67 @@ describe('chains', () => {
   });
 });
 
+describe('scripts of the scripted provider', () => {
+  const add = (file: string) => ['backend', 'add', 's', '--type', 'scripted', '--url', file];
+  const turn = { last_user: { regex: '(?=x)' } };
+  const script = (more: object) => JSON.stringify({ script: 1, models: [{ name: 'm' }], turns: [], ...more });
+
+  test.each<[string, string, string, string]>([
+    ['a chain', '{ "id": "c", "tasks": [] }', 'this is a chain, not a script of the scripted provider', '/'],
+    ['a policy', '{ "rules": [] }', 'this is a policy, not a script of the scripted provider', '/'],
+    ['a broken text', '{', 'not JSON at line 1, column 2', '/'],
+    ['a list', '[]', 'expected an object', '/'],
+    ['another version', script({ script: 2 }), 'expected the literal `1`', '/script'],
+    ['an unknown member', script({ turn: [] }), 'unknown field "turn"', '/turn'],
+    [
+      'a lookahead',
+      script({ turns: [{ match: turn, reply: { text: 'a' } }] }),
+      'the regular expression (?=x) is not valid: invalid or unsupported Perl syntax: `(?=`',
+      '/turns/0',
+    ],
+  ])('%s is refused when it is registered, and nothing is', async (_name, text, problem, pointer) => {
+    const path = world.write('no-script.json', text);
+    const kind = /a (chain|policy), not/.exec(problem)?.[1];
+    const hint = kind === undefined ? '' : `  reins ${kind} vet ${path}\n`;
+    const line = `reins: The script does not load: ${problem} at ${path}:${pointer}\n${hint}`;
+    await refusedCommand(add('no-script.json'), 3, 'config_invalid', line);
+    expect((await world.run(['backend', 'show', 's'])).code).toBe(1);
+  });
+
+  test('a directory is refused too', async () => {
+    const path = join(world.workspace, 'folder');
+    const line = `reins: The script ${path} cannot be read: it is not a regular file.\n`;
+    await refusedCommand(add('folder'), 3, 'config_invalid', line);
+  });
+
+  test('one that is not there yet is taken, and told', async () => {
+    const path = join(world.workspace, 'later.json');
+    expect(await world.run(add('later.json'))).toMatchObject({
+      code: 0,
+      stdout: 'Backend "s" added (scripted → later.json).\n',
+      stderr: `reins: warning: The script ${path} cannot be read: it does not exist; it is read when the backend is used\n`,
+    });
+    world.write('no-script.json', '{ "tasks": [] }');
+    expect((await world.run(['backend', 'update', 's', '--url', 'no-script.json'])).code).toBe(3);
+    expect((await world.run(['backend', 'show', 's', '--json'])).stdout).toContain('"baseUrl":"later.json"');
+    expect((await world.run(['backend', 'remove', 's'])).code).toBe(0);
+  });
+});
+
+describe('policies', () => {
+  test.each([
+    ['{ "id": "c", "tasks": [] }', 'this is a chain, not a policy; reins chain vet <file>'],
+    [
+      '{ "script": 1, "models": [], "turns": [] }',
+      'this is a script of the scripted provider, not a policy; reins backend add <name> --type scripted --url <file>',
+    ],
+  ])('vet says of %s in one line what it is', async (text, message) => {
+    const path = world.write('no-policy.json', text);
+    const { code, stdout, stderr } = await world.run(['policy', 'vet', 'no-policy.json']);
+    expect([code, stdout, stderr]).toEqual([3, `FAIL ${path}\n  error $: ${message} [unknown_member]\n`, '']);
+  });
+});
+
 describe('backends', () => {
   const answers = { status: 200, body: '' };
   let server: Server;

@@ -105,7 +105,7 @@ export async function openRooms(options: RoomsOptions = {}) {
     observer,
     record,
     now,
-    cwd: home.workspace,
+    workspace: { root: home.workspace, cwd: home.workspace },
     home: home.home,
     ollama,
   });

@@ -25,7 +25,7 @@ export function makeTemplate(): () => void {
   };
   reins('project', 'init', 'scripted');
   cpSync(join(dir, 'project'), join(dir, 'with-script'), { recursive: true });
-  writeFileSync(join(dir, 'script.json'), '{"script":1,"models":[],"turns":[]}');
+  writeFileSync(join(dir, 'script.json'), '{"script":1,"models":[{"name":"m"}],"turns":[]}');
   reins('with-script', 'backend', 'add', 'script', '--type', 'scripted', '--url', join(dir, 'script.json'));
   process.env[variable] = dir;
   return () => rmSync(dir, { recursive: true, force: true });
