@@ -93,7 +93,11 @@ export async function vetTemplate(
   }
   for (const { name, at: index } of report.names) {
     if (names === null || names.has(name)) continue;
-    findings.warning('unknown_variable', findings.inside(node, index), `there is no variable and no task ${JSON.stringify(name)}`);
+    findings.warning(
+      'unknown_variable',
+      findings.inside(node, index),
+      `there is no variable and no task ${JSON.stringify(name)}`,
+    );
   }
   return report.names.map(({ name }) => name);
 }

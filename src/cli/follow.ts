@@ -147,7 +147,7 @@ async function finish(context: Context, client: RuntimeClient, result: RunResult
     bound: ending.bound,
     ...(turns === undefined ? {} : { turns }),
   });
-  progress.finished(result);
+  await progress.finished(result);
   const { terminal } = context;
   const prefix = terminal.style('err', exit === 0 || exit === 4 ? 'yellow' : 'red', 'reins:');
   for (const ask of result.asks.filter((entry) => entry.state === 'pending')) {

@@ -2,13 +2,14 @@ import type { RunEvent } from '../schema/event.ts';
 import type { RunResult, RunStarted } from '../schema/run.ts';
 import { callName, callSummary } from '../view/call-summary.ts';
 import { formatBytes, formatStepDuration } from '../view/format.ts';
+import { stepValues } from '../view/run-lines.ts';
 import type { Context } from './context.ts';
 
 /** What stderr tells of a run while it goes on (06 §8.3). */
 export type Progress = {
   started(started: RunStarted): Promise<void>;
   event(event: RunEvent): void;
-  finished(result: RunResult): void;
+  finished(result: RunResult): Promise<void>;
   /** Stops the clock that redraws the waiting line. */
   stop(): void;
 };
@@ -36,6 +37,7 @@ export function createProgress(
   const budgets = new Map<string, string>();
   const told = new Set<string>();
   let step = 0;
+  let debug = false;
   let bytes = 0;
   let waitingFor = 'the run';
   let quietSince = process.now();
@@ -137,6 +139,7 @@ export function createProgress(
 
   return {
     started: async (started) => {
+      debug = started.debug === true;
       if (globals.trace) terminal.err(`${await traceHead(context, started)}\n`);
     },
     event: (event) => {
@@ -146,11 +149,11 @@ export function createProgress(
       }
       show(event);
     },
-    finished: (result) => {
+    finished: async (result) => {
       clearInterval(timer);
       terminal.status(null);
       flushThinking(thinking.length);
-      if (globals.steps) terminal.err(`${stepLines(result, context.safe).join('\n')}\n`);
+      if (globals.steps) terminal.err(`${(await stepLines(context, result, debug)).map(context.safe).join('\n')}\n`);
     },
     stop: () => {
       clearInterval(timer);
@@ -159,15 +162,18 @@ export function createProgress(
   };
 }
 
-/** The block of `--steps`. */
-const stepLines = (result: RunResult, safe: (text: string) => string): readonly string[] => [
-  'Steps',
-  ...result.steps.map((step, index) => {
-    const error = step.error === null ? '' : ` error: ${step.error.class}`;
-    const last = `${formatStepDuration(step.duration_ms)} ${step.eval ?? '-'}${error}`;
-    return safe(`  ${index + 1}. ${step.task_id} (${step.task_handler}) ${last}`);
-  }),
-];
+/** The block of `--steps`. @param debug adds what each step was given and made (04 §3) */
+async function stepLines(context: Context, result: RunResult, debug: boolean): Promise<readonly string[]> {
+  const lines = ['Steps'];
+  for (const { index, task_id, task_handler, duration_ms, eval: value, error } of result.steps) {
+    const last = `${formatStepDuration(duration_ms)} ${value ?? '-'}${error === null ? '' : ` error: ${error.class}`}`;
+    lines.push(`  ${index}. ${task_id} (${task_handler}) ${last}`);
+    if (!debug) continue;
+    const whole = await (await context.client()).showRunStep({ run_id: result.run_id, index });
+    lines.push(...stepValues(whole).map((line) => (line === '' ? '' : `     ${line}`)));
+  }
+  return lines;
+}
 
 const pair = (key: string, value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -90,6 +90,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
     ...serversOf(prepared),
     warnings: prepared.warnings,
+    ...(chain.debug ? { debug: true } : {}),
     ...(before === null ? {} : { resumed: { from_seq: before.fromSeq, ask_ids: before.askIds } }),
   };
   live = {

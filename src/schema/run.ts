@@ -220,6 +220,8 @@ export type RunStarted = {
   /** The tool servers that it may use, as they stand when it begins; absent without any. */
   readonly servers?: readonly ServerState[];
   readonly warnings: readonly string[];
+  /** `--steps` tells what each step was given and made; absent where the chain does not ask for it. */
+  readonly debug?: boolean;
   /** Stored messages that `--trim` kept out of the request; absent without it. */
   readonly trimmed?: number;
 };

@@ -179,11 +179,16 @@ export function stepLines(step: CapturedStep, shown: RunShown): readonly string[
   return [
     stepLine(step).trimStart(),
     ...rows.filter(([, text]) => text !== '').flatMap(([name, text]) => labelled(name, text)),
-    ...value('Input', step.input_type, step.input),
-    ...value('Output', step.output_type, step.output),
-    ...(step.partial === null ? [] : value('Partial', 'string', step.partial)),
+    ...stepValues(step),
   ];
 }
+
+/** What a step was given and what it made, in full. */
+export const stepValues = (step: CapturedStep): readonly string[] => [
+  ...value('Input', step.input_type, step.input),
+  ...value('Output', step.output_type, step.output),
+  ...(step.partial === null ? [] : value('Partial', 'string', step.partial)),
+];
 
 function value(title: string, type: string | null, given: unknown): readonly string[] {
   if (type === null || given === null) return [];

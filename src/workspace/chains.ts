@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readChain } from '../chain/document.ts';
 import { chainGraph } from '../chain/graph.ts';
 import { mayUse } from '../chain/providers.ts';
-import { type Finding, isModelHandler } from '../schema/chain.ts';
+import { type Chain, type Finding, isModelHandler } from '../schema/chain.ts';
 import type { ChainGraph } from '../schema/document-views.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ChainRow, ChainVetFile } from '../schema/overlay.ts';
@@ -48,12 +48,22 @@ export type RunnableChain = {
   readonly source: string;
   /** Normalised JSON text for the worker. */
   readonly text: string;
+  /** Whether `--steps` tells inputs and outputs in full (04 §3). */
+  readonly debug: boolean;
   /** Whether any task speaks to a model: without one nothing is probed (08 §12.3). */
   readonly has_model_task: boolean;
   /** Whether any task may call a tool of this provider, or this one. */
   mayUse(provider: string, tool?: string): boolean;
   readonly warnings: readonly string[];
 };
+
+/** What a run asks of a chain before it begins. */
+const factsOf = (chain: Chain, text: string) => ({
+  text,
+  debug: chain.debug === true,
+  has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
+  mayUse: (provider: string, tool?: string) => mayUse(chain, provider, tool),
+});
 
 type Readable = DocumentFile & { readonly ok: true };
 
@@ -138,9 +148,7 @@ export function createChains(deps: ChainDeps) {
       path: null,
       sha256: sha256Of(source),
       source,
-      text,
-      has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
-      mayUse: (provider) => mayUse(chain, provider),
+      ...factsOf(chain, text),
       warnings: cautionLine('chain_document', findings),
     };
   };
@@ -164,9 +172,7 @@ export function createChains(deps: ChainDeps) {
         path: found.place === 'builtin' ? null : file.path,
         sha256: file.sha256,
         source: new TextDecoder().decode(file.bytes),
-        text,
-        has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
-        mayUse: (provider, tool) => mayUse(chain, provider, tool),
+        ...factsOf(chain, text),
         warnings: [...file.warnings, ...cautionLine(file.path, findings)],
       };
     },
@@ -186,9 +192,7 @@ export function createChains(deps: ChainDeps) {
         path: stored.chain_path,
         sha256: stored.chain_sha256,
         source,
-        text,
-        has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
-        mayUse: (provider, tool) => mayUse(chain, provider, tool),
+        ...factsOf(chain, text),
         warnings: [],
       };
     },

@@ -134,6 +134,42 @@ describe('a run in a project', () => {
     expect(stderr).toMatch(/^Steps\n {2}1\. work \(chat_completion\) \d+(\.\d\d)?(µs|ms|s) executed\n$/);
   });
 
+  test('--steps of a chain with debug tells what each step was given and made', async () => {
+    const tasks = [
+      {
+        id: 'a',
+        handler: 'noop',
+        prompt_template: '{{ input }} b',
+        transition: { branches: [{ operator: 'default', goto: 'c' }] },
+      },
+      { id: 'c', handler: 'raise_error' },
+    ];
+    const path = world.write('debug.json', JSON.stringify({ id: 'd', debug: true, tasks }));
+    const { code, stdout, stderr } = await world.run(['run', '--steps', '--chain', path, 'a\n1']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr.replaceAll(/\) \S+(µs|ms|s) /g, ') TIME ')).toBe(
+      [
+        'Steps',
+        '  1. a (noop) TIME noop',
+        '',
+        '     Input (string)',
+        '       a',
+        '       1 b',
+        '',
+        '     Output (string)',
+        '       a',
+        '       1 b',
+        '  2. c (raise_error) TIME - error: raised',
+        '',
+        '     Input (string)',
+        '       a',
+        '       1 b',
+        'reins: task c failed after 1 attempt: a 1 b (raised)',
+        '',
+      ].join('\n'),
+    );
+  });
+
   test('--trace names what the run uses, one record per line', async () => {
     const { stderr } = await world.run([...scripted, '--trace', 'hello there']);
     const [first = '', ...rest] = stderr.trimEnd().split('\n');

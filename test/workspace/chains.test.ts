@@ -63,6 +63,7 @@ describe('the chain of a run', () => {
       sha256,
       source: text,
       text: JSON.parse(text),
+      debug: false,
       has_model_task: false,
       mayUse: expect.any(Function),
       warnings: [],

@@ -120,7 +120,7 @@ const startOf = (context: Context, mode: AskMode): StartRun => ({
 const silent: Progress = {
   started: async () => undefined,
   event: () => undefined,
-  finished: () => undefined,
+  finished: async () => undefined,
   stop: () => undefined,
 };
 
