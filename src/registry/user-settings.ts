@@ -1,7 +1,10 @@
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
-import { messageOf } from '../text/thrown.ts';
+import { isObject, type JsonObject } from '../text/json-object.ts';
+import { quote } from '../text/quote.ts';
+import { lookAt, systemReason } from '../text/system-reason.ts';
+import { codeOf } from '../text/thrown.ts';
 import { writeAtomic } from '../workspace/files.ts';
 import type { UserSettings } from './ports.ts';
 
@@ -9,45 +12,72 @@ import type { UserSettings } from './ports.ts';
 const maxBytes = 1024 * 1024;
 
 /**
- * Settings of the user in `<REINS_HOME>/config.json`, mode 0600: what a project must not decide. A file that is missing,
- * not the user's own or not readable holds nothing.
+ * Settings of the user in `<REINS_HOME>/config.json`, mode 0600: what a project must not decide. A file that is missing
+ * or cannot be used holds nothing; one that cannot be used is not written over either, for it may hold what somebody
+ * typed. @throws RuntimeError config_invalid, storage when it is changed
  */
 export function createUserSettings(deps: { readonly reinsHome: string }): UserSettings {
   const path = join(deps.reinsHome, 'config.json');
-  const write = (values: Readonly<Record<string, unknown>>): void => {
+  const write = (values: JsonObject): void => {
     try {
       mkdirSync(deps.reinsHome, { recursive: true, mode: 0o700 });
       writeAtomic(path, `${JSON.stringify(values, null, 2)}\n`, 0o600);
     } catch (error) {
-      throw new RuntimeError('storage', `The settings file ${path} cannot be written (${messageOf(error)}).`, {
+      throw new RuntimeError('storage', `The settings file ${path} cannot be written: ${systemReason(error)}.`, {
         cause: error,
+        hints: [lookAt(error, deps.reinsHome)],
       });
     }
   };
+  const toChange = (): JsonObject => {
+    const file = read(path);
+    if (file.ok) return file.values;
+    throw new RuntimeError('config_invalid', `The settings file ${path} is not used: it ${file.what}.`, {
+      hints: [file.mend],
+    });
+  };
   return {
     get(key) {
-      const values = read(path);
-      return Object.hasOwn(values, key) ? JSON.stringify(values[key]) : null;
+      const file = read(path);
+      return file.ok && Object.hasOwn(file.values, key) ? JSON.stringify(file.values[key]) : null;
     },
-    set: (key, json) => write({ ...read(path), [key]: JSON.parse(json) }),
+    set: (key, json) => write({ ...toChange(), [key]: JSON.parse(json) }),
     delete(key) {
-      const { [key]: _removed, ...rest } = read(path);
-      if (_removed !== undefined) write(rest);
+      const { [key]: removed, ...rest } = toChange();
+      if (removed !== undefined) write(rest);
     },
   };
 }
 
-function read(path: string): Readonly<Record<string, unknown>> {
+type SettingsFile =
+  | { readonly ok: true; readonly values: JsonObject }
+  | { readonly ok: false; readonly what: string; readonly mend: string };
+
+function read(path: string): SettingsFile {
+  const aside = `mv ${quote(path)} ${quote(`${path}.bak`)}`;
+  const refuse = (what: string, mend = aside): SettingsFile => ({ ok: false, what, mend });
   try {
     const state = lstatSync(path);
     const uid = process.getuid?.();
-    if (!state.isFile() || state.size > maxBytes || (uid !== undefined && state.uid !== uid)) return {};
+    if (!state.isFile()) return refuse('is not a regular file');
+    if (state.size > maxBytes) return refuse('is larger than 1 MiB');
+    if (uid !== undefined && state.uid !== uid) return refuse('belongs to another user');
     // Writable by others: not the user's word alone.
-    if ((state.mode & 0o022) !== 0) return {};
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
-    return Object.fromEntries(Object.entries(value));
+    if ((state.mode & 0o022) !== 0) return refuse('can be written by other users', `chmod 600 ${quote(path)}`);
+    const text = readFileSync(path, 'utf8').replace(/^\ufeff/, '');
+    const value: unknown = text.trim() === '' ? {} : parsed(text);
+    return isObject(value) ? { ok: true, values: value } : refuse('is not one JSON object');
+  } catch (error) {
+    return codeOf(error) === 'ENOENT'
+      ? { ok: true, values: {} }
+      : refuse(`cannot be read (${systemReason(error)})`, `ls -ld ${quote(path)}`);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
-    return {};
+    return null;
   }
 }

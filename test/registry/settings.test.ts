@@ -176,6 +176,38 @@ describe('settings', () => {
     expect(settings.value('shell')).toBe(false);
   });
 
+  it.each([
+    ['a list', '[]', 0o600, 'is not one JSON object', 'mv FILE FILE.bak'],
+    ['a slip of the pen', '{"shell": "true"', 0o600, 'is not one JSON object', 'mv FILE FILE.bak'],
+    ['open to others', '{"shell": "true"}', 0o622, 'can be written by other users', 'chmod 600 FILE'],
+  ])('of the user directory hold nothing and are not written over: %s', async (_name, text, mode, what, hint) => {
+    const { settings, home } = rooms;
+    const file = join(home.home, 'config.json');
+    writeFileSync(file, text);
+    chmodSync(file, mode);
+    expect(settings.value('shell')).toBe(false);
+    const expected = {
+      code: 'config_invalid',
+      message: `The settings file ${file} is not used: it ${what}.`,
+      hints: [hint.replaceAll('FILE', file)],
+    };
+    await expect(settings.setConfig({ key: 'shell', value: 'true' })).rejects.toMatchObject(expected);
+    await expect(settings.unsetConfig({ key: 'shell' })).rejects.toMatchObject(expected);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(statSync(file).mode & 0o777).toBe(mode);
+  });
+
+  it('of the user directory may begin with a byte order mark, and an empty file is none', async () => {
+    const { settings, home } = rooms;
+    const file = join(home.home, 'config.json');
+    writeFileSync(file, '\ufeff{"shell": "true"}', { mode: 0o600 });
+    expect(settings.value('shell')).toBe(true);
+    writeFileSync(file, '');
+    expect(settings.value('shell')).toBe(false);
+    await settings.setConfig({ key: 'shell', value: 'true' });
+    expect(settings.value('shell')).toBe(true);
+  });
+
   it('count as default when the stored value cannot be read, and say so', async () => {
     const { settings, home } = rooms;
     writeFileSync(join(home.home, 'config.json'), '{"shell": 1}', { mode: 0o600 });
