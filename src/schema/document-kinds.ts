@@ -20,7 +20,7 @@ const kinds: Readonly<Record<DocumentKind, Kind>> = {
     signs: [['rules'], ['default_action']],
     next: (file) => `reins policy vet ${file}`,
   },
-  chain: { called: 'a chain', signs: [['tasks']], next: (file) => `reins chain vet ${file}` },
+  chain: { called: 'a chain', signs: [['id', 'tasks']], next: (file) => `reins chain vet ${file}` },
 };
 
 /**
