@@ -42,12 +42,17 @@ export function createSlashEffects(deps: SlashDeps): {
     const file = path ?? `${basename(session.name)}.${format}`;
     const more = (after: number) => client.exportSession({ session: { id: session.id }, after, most_bytes });
     const pieces = sessionFile(format, await more(0), more);
+    const again = { do: 'export', format, path: file, force: true, ...(of === undefined ? {} : { of }) } as const;
+    await write(file, force ? null : again, pieces);
+  };
+
+  /** @param again what writes over a file of that name, once somebody has said so; null = it was said */
+  const write = async (file: string, again: SlashIntent | null, pieces: AsyncIterable<string>): Promise<void> => {
     try {
-      await deps.writeFile(file, force, pieces);
+      await deps.writeFile(file, again === null, pieces);
     } catch (error) {
-      if (force || toWire(error).code !== 'in_use') throw error;
-      const intent = { do: 'export', format, path: file, force: true, ...(of === undefined ? {} : { of }) } as const;
-      const effects = [{ do: 'slash', intent }] as const;
+      if (again === null || toWire(error).code !== 'in_use') throw error;
+      const effects = [{ do: 'slash', intent: again }] as const;
       const overlay = question('Export', [`${file} exists already.`], { words: 'write over it', effects });
       return deps.dispatch({ type: 'overlay', overlay });
     }
@@ -123,13 +128,13 @@ export function createSlashEffects(deps: SlashDeps): {
       say(`forked ${session.name}: a summary stands for ${plural(summarised, 'message')}`, false);
     },
     export: exported,
-    'export-run': async ({ run_id }) => {
+    'export-run': async ({ run_id, force }) => {
       const client = await clientOf();
       const [short = run_id] = await client.shortIds({ ids: [run_id] });
       const run = await client.showRun({ run_id, full: true });
       const file = `${short}.json`;
-      await deps.writeFile(file, true, whole(`${JSON.stringify(run, null, 2)}\n`));
-      say(`wrote ${file}`, false);
+      const again = { do: 'export-run', run_id, force: true } as const;
+      await write(file, force ? null : again, whole(`${JSON.stringify(run, null, 2)}\n`));
     },
   };
   return {

@@ -23,7 +23,7 @@ export type SlashIntent =
       readonly of?: { readonly id: string; readonly name: string };
     }
   /** A run with everything that is kept of it, as JSON, where the program was started. */
-  | { readonly do: 'export-run'; readonly run_id: string };
+  | { readonly do: 'export-run'; readonly run_id: string; readonly force: boolean };
 
 /** What a command answers that is about a session. */
 export const noSession = 'there is no session yet: the first message makes one';

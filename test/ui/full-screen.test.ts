@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addScript, createProject, tester, type World } from '../cli/world.ts';
 import { type CliTerminal, openTerminal } from '../support/terminal.ts';
@@ -398,4 +399,24 @@ test('a theme is kept for every start only when that was said yes to, with the f
   await ask();
   await terminal.press('y', 'tui-theme = mono, for every start');
   expect(await kept()).toBe('mono');
+});
+
+test('the export of a run writes over no file unasked', async () => {
+  const terminal = await open(100, 30);
+  await turn(terminal, 'hello there', 'Hello.');
+  terminal.type('\u0018r');
+  await terminal.saw('e export');
+  terminal.type('e');
+  await terminal.until((rows) => rows.some((row) => /wrote \w+\.json/.test(row)), 'the file');
+  const [, name = ''] = /wrote (\w+\.json)/.exec(terminal.screen()) ?? [];
+  const path = world.write(name, 'mine\n');
+  terminal.type('e');
+  await terminal.saw(`${name} exists already.`);
+  terminal.type('\u001b');
+  await terminal.until((rows) => !rows.some((row) => row.includes('exists already')), 'the question closed');
+  expect(readFileSync(path, 'utf8')).toBe('mine\n');
+  terminal.type('e');
+  await terminal.saw(`${name} exists already.`);
+  await terminal.press('y', (screen) => !screen.includes('exists already'));
+  await expect.poll(() => readFileSync(path, 'utf8')).toContain('"run_');
 });

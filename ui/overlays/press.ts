@@ -271,7 +271,8 @@ function own(state: State, top: Overlay, id: string): Change {
   }
   if (top.kind === 'run' && top.run !== null) {
     if (id === 'overlay.accept') return only(state, { do: 'load-run-data', run_id: top.run.id });
-    if (id === 'run.export') return only(state, { do: 'slash', intent: { do: 'export-run', run_id: top.run.id } });
+    if (id === 'run.export')
+      return only(state, { do: 'slash', intent: { do: 'export-run', run_id: top.run.id, force: false } });
     if (id === 'run.cancel') return cancelling(state, top.run.id, { do: 'cancel-run', run_id: top.run.id });
     if (id === 'run.resume') return closed(state, { do: 'resume-run', run_id: top.run.id });
   }

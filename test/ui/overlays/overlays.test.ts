@@ -119,7 +119,7 @@ describe('keys of the overlays', () => {
 
   it('of a run read its data and export it', () => {
     expect(pressAll(over({ kind: 'run', run, at: 0 }), 'e').effects).toEqual([
-      { do: 'slash', intent: { do: 'export-run', run_id: 'run_1' } },
+      { do: 'slash', intent: { do: 'export-run', run_id: 'run_1', force: false } },
     ]);
     expect(pressAll(over({ kind: 'run', run, at: 0 }), 'enter').effects).toEqual([
       { do: 'load-run-data', run_id: 'run_1' },
