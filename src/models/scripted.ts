@@ -28,7 +28,7 @@ export async function createScripted(route: Route): Promise<Model> {
  * @throws RuntimeError config_invalid when the script cannot be read or does not load
  */
 export async function listScripted(baseUrl: string, workspace: string): Promise<readonly DiscoveredModel[]> {
-  const { script } = await readScript(baseUrl, workspace);
+  const { script } = await loadScript(baseUrl, workspace);
   return script.models.map((model) => {
     const listed = new Set(model.capabilities ?? ['chat', 'tools']);
     return {
@@ -46,7 +46,11 @@ export async function listScripted(baseUrl: string, workspace: string): Promise<
   });
 }
 
-/** Every defect of the file is found here, so that no script is taken of which a run would say that it does not load. */
+/** Finds every defect that a run would: a list leaves the expressions of the turns alone. @throws as `createScripted` */
+export async function checkScript(baseUrl: string, workspace: string): Promise<void> {
+  await readScript(baseUrl, workspace);
+}
+
 async function readScript(baseUrl: string, workspace: string) {
   const { script, name } = await loadScript(baseUrl, workspace);
   const turns: CompiledTurn[] = [];

@@ -150,9 +150,9 @@ export function createBackends(deps: BackendsDeps) {
    */
   const scriptWarnings = async (row: BackendRow): Promise<string[]> => {
     if (row.type !== 'scripted') return [];
-    const { listScripted } = await import('../models/scripted.ts');
+    const { checkScript } = await import('../models/scripted.ts');
     try {
-      await listScripted(row.base_url, deps.workspace.root);
+      await checkScript(row.base_url, deps.workspace.root);
       return [];
     } catch (error) {
       if (!(error instanceof RuntimeError) || codeOf(error.cause) !== 'ENOENT') throw error;

@@ -54,9 +54,11 @@ it('edits a policy: moved rules, findings as it is typed, what it would let thro
   await page.keyboard.press('Control+End');
   await page.keyboard.type('x');
   await page.getByRole('list', { name: 'Findings' }).waitFor();
+  await page.getByText('The text is no valid policy: everything asks.').waitFor();
   expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true);
   await page.keyboard.press('Backspace');
   await page.getByText('No findings.').waitFor();
+  await page.getByText('The text is no valid policy: everything asks.').waitFor({ state: 'detached' });
 
   await page.getByRole('button', { name: 'Save…' }).click();
   await page.getByText('would have been let through').waitFor();

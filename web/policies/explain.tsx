@@ -89,6 +89,9 @@ function Explanation({
         <span className={`tag ${decisionClass[record.action]}`}>{record.action}</span>
         <span>{record.matched_rule === null ? record.reason : `by rule ${record.matched_rule + 1}`}</span>
       </p>
+      {record.policy.state === 'invalid' ? (
+        <p className="note danger">The text is no valid policy: everything asks.</p>
+      ) : null}
       {record.detail === null ? null : (
         <p className="wrap">
           <Safe text={record.detail} />
