@@ -45,6 +45,8 @@ export function createSessionView(deps: SessionViewDeps) {
 
   /** Another process has begun a turn while one was in view. */
   let missed = false;
+  /** Runs that are in view: word of their beginning may come behind what was read of them. */
+  let shown: ReadonlySet<string> = new Set();
 
   const followed = (client: RuntimeClient, runId: string): void => {
     dispatch({ type: 'following', run_id: runId, line: false, elsewhere: !deps.isOwn(runId), now: now() });
@@ -59,6 +61,7 @@ export function createSessionView(deps: SessionViewDeps) {
     missed = false;
     const view = await client.showSession({ name, tail: pageSize, tools: true });
     const messages = wholeFrom(view.messages);
+    shown = new Set(messages.flatMap(({ run_id }) => run_id ?? []));
     const first = messages[0];
     const session: OpenSession = {
       id: view.session.id,
@@ -93,7 +96,8 @@ export function createSessionView(deps: SessionViewDeps) {
     session_id !== undefined &&
     session_id === deps.session()?.id &&
     data['parent_run_id'] === undefined &&
-    !deps.isOwn(run_id);
+    !deps.isOwn(run_id) &&
+    !shown.has(run_id);
 
   return {
     async open(name: string | null): Promise<void> {

@@ -123,6 +123,36 @@ it('shows a turn that another process began while one was in view, once that one
   expect(seen).toHaveLength(3);
 });
 
+it('shows a turn once, also where word of its beginning comes behind what was read of it', async () => {
+  const seen: string[] = [];
+  const stored = { id: 's1', name: 'work', active_run_id: null, suspended_run_id: null };
+  const message = { id: 'm1', seq: 1, role: 'user', kind: 'message', text: 'hi', run_id: 'run_other', tool_calls: [] };
+  const client = {
+    showSession: async () => ({ session: stored, messages: [message], total: 1 }),
+    interruptedTurn: async () => null,
+  };
+  const view = createSessionView({
+    client: async () => client as never,
+    dispatch: ({ type }) => void seen.push(type),
+    now: () => 0,
+    session: () => session,
+    busy: () => false,
+    resting: () => null,
+    opened: async () => undefined,
+    left: () => undefined,
+    read: () => undefined,
+    isOwn: () => false,
+    follow: (_client, id) => void seen.push(id),
+  });
+  const started = (run_id: string) =>
+    ({ kind: 'chain_started', run_id, session_id: session.id, data: { run_kind: 'chat' } }) as never;
+  await view.open('work');
+  await view.happened([started('run_other')]);
+  expect(seen).toEqual(['opened']);
+  await view.happened([started('run_next')]);
+  expect(seen).toEqual(['opened', 'following', 'run_next']);
+});
+
 it('leaves the turn of a session in that session when another one is opened', () => {
   const turn = {
     run_id: 'run_1',
