@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BackendCheck } from '../../src/schema/registry.ts';
 import { textOf } from '../../src/view/line.ts';
 import { lookAround } from '../../ui/opening.ts';
@@ -90,67 +90,56 @@ it('brings the draft of another session back, and leaves what is written in the 
   expect(drafts).toEqual(['left', 'id of work', 'left', 'id of play', 'left', 'id of work']);
 });
 
-it('shows a turn that another process began while one was in view, once that one is over', async () => {
-  let busy = true;
-  const seen: string[] = [];
-  const stored = { id: 's1', name: 'work', active_run_id: 'run_other', suspended_run_id: null };
-  const client = {
-    showSession: async () => ({ session: stored, messages: [], total: 0 }),
-    interruptedTurn: async () => null,
+describe('a turn that another process begins', () => {
+  /** The view of a session in which the store has this, and what became of it: actions, and runs that are followed. */
+  const viewOn = (stored: { readonly active: string | null; readonly run: string | null }, busy = () => false) => {
+    const seen: string[] = [];
+    const row = { id: 's1', name: 'work', active_run_id: stored.active, suspended_run_id: null };
+    const message = { id: 'm1', seq: 1, role: 'user', kind: 'message', text: 'hi', run_id: stored.run, tool_calls: [] };
+    const messages = stored.run === null ? [] : [message];
+    const client = {
+      showSession: async () => ({ session: row, messages, total: messages.length }),
+      interruptedTurn: async () => null,
+    };
+    const view = createSessionView({
+      client: async () => client as never,
+      dispatch: ({ type }) => void seen.push(type),
+      now: () => 0,
+      session: () => session,
+      busy,
+      resting: () => null,
+      opened: async () => undefined,
+      left: () => undefined,
+      read: () => undefined,
+      isOwn: (id) => id === 'run_own',
+      follow: (_client, id) => void seen.push(id),
+    });
+    return { view, seen };
   };
-  const view = createSessionView({
-    client: async () => client as never,
-    dispatch: ({ type }) => void seen.push(type),
-    now: () => 0,
-    session: () => session,
-    busy: () => busy,
-    resting: () => null,
-    opened: async () => undefined,
-    left: () => undefined,
-    read: () => undefined,
-    isOwn: (id) => id === 'run_own',
-    follow: (_client, id) => void seen.push(id),
-  });
   const started = (run_id: string) =>
     ({ kind: 'chain_started', run_id, session_id: session.id, data: { run_kind: 'chat' } }) as never;
-  await view.happened([started('run_own'), started('run_other')]);
-  await view.rested();
-  expect(seen).toEqual([]);
-  busy = false;
-  await view.rested();
-  expect(seen).toEqual(['opened', 'following', 'run_other']);
-  await view.rested();
-  expect(seen).toHaveLength(3);
-});
 
-it('shows a turn once, also where word of its beginning comes behind what was read of it', async () => {
-  const seen: string[] = [];
-  const stored = { id: 's1', name: 'work', active_run_id: null, suspended_run_id: null };
-  const message = { id: 'm1', seq: 1, role: 'user', kind: 'message', text: 'hi', run_id: 'run_other', tool_calls: [] };
-  const client = {
-    showSession: async () => ({ session: stored, messages: [message], total: 1 }),
-    interruptedTurn: async () => null,
-  };
-  const view = createSessionView({
-    client: async () => client as never,
-    dispatch: ({ type }) => void seen.push(type),
-    now: () => 0,
-    session: () => session,
-    busy: () => false,
-    resting: () => null,
-    opened: async () => undefined,
-    left: () => undefined,
-    read: () => undefined,
-    isOwn: () => false,
-    follow: (_client, id) => void seen.push(id),
+  it('while one is in view is shown once that one is over', async () => {
+    let busy = true;
+    const { view, seen } = viewOn({ active: 'run_other', run: null }, () => busy);
+    await view.happened([started('run_own'), started('run_other')]);
+    await view.rested();
+    expect(seen).toEqual([]);
+    busy = false;
+    await view.rested();
+    expect(seen).toEqual(['opened', 'following', 'run_other']);
+    await view.rested();
+    expect(seen).toHaveLength(3);
   });
-  const started = (run_id: string) =>
-    ({ kind: 'chain_started', run_id, session_id: session.id, data: { run_kind: 'chat' } }) as never;
-  await view.open('work');
-  await view.happened([started('run_other')]);
-  expect(seen).toEqual(['opened']);
-  await view.happened([started('run_next')]);
-  expect(seen).toEqual(['opened', 'following', 'run_next']);
+
+  it('is shown once, also where word of its beginning comes behind what was read of it', async () => {
+    const { view, seen } = viewOn({ active: null, run: 'run_other' });
+    await view.open('work');
+    await view.happened([started('run_other')]);
+    expect(seen).toEqual(['opened']);
+    await view.happened([started('run_next')]);
+    expect(seen).toEqual(['opened', 'following', 'run_next']);
+  });
 });
 
 it('leaves the turn of a session in that session when another one is opened', () => {
