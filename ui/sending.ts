@@ -9,7 +9,7 @@ export const saying = (state: State, text: string, now: number, bad = true, ms =
   said: { text, bad, until: now + ms },
 });
 
-/** Its run is not known yet. */
+/** A turn that begins now; its run is not known yet. */
 export const turnFrom = (now: number): Turn => ({
   run_id: null,
   started_at: now,

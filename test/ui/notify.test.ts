@@ -3,6 +3,7 @@ import { createNotifier } from '../../ui/notify.ts';
 import type { State } from '../../ui/state.ts';
 import { anAsk } from './approvals/an-ask.ts';
 import { readyState } from './reducing.ts';
+import { turnFrom } from '../../ui/sending.ts';
 
 /** What is sent to somebody who looks elsewhere while the states follow one another, ten seconds apart. */
 function told(...states: readonly State[]): readonly string[] {
@@ -18,15 +19,7 @@ function told(...states: readonly State[]): readonly string[] {
   return sent.map((bytes) => bytes.replace(/^\u001b\]777;notify;reins;(.*)\u0007$/, '$1'));
 }
 
-const turn = {
-  run_id: 'r',
-  started_at: 0,
-  waiting_since: null,
-  waited_ms: 0,
-  heard_at: 0,
-  interrupted_at: null,
-  elsewhere: null,
-};
+const turn = { ...turnFrom(0), run_id: 'r' };
 const over = { name: 'work', failed: false, ms: 12_000 };
 
 describe('a notification', () => {

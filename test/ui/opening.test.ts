@@ -9,6 +9,7 @@ import { statusLine } from '../../ui/status-lines.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { welcomeOf } from '../../ui/welcome.ts';
 import { readyState } from './reducing.ts';
+import { turnFrom } from '../../ui/sending.ts';
 
 const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
 const session = { id: 's1', name: 'work', before: null, loading: false, deleted: false };
@@ -143,15 +144,7 @@ describe('a turn that another process begins', () => {
 });
 
 it('leaves the turn of a session in that session when another one is opened', () => {
-  const turn = {
-    run_id: 'run_1',
-    started_at: 0,
-    waiting_since: null,
-    waited_ms: 0,
-    heard_at: 0,
-    interrupted_at: null,
-    elsewhere: null,
-  };
+  const turn = { ...turnFrom(0), run_id: 'run_1' };
   const busy = readyState({ session, turn, attaching: true });
   const open = (next: OpenSession) =>
     reduce(busy, { type: 'opened', session: next, items: [], resting: null }, ruler).state;

@@ -2,17 +2,10 @@ import { expect, test } from 'vitest';
 import { createHeap } from '../../ui/heap.ts';
 import { createRest } from '../../ui/rest.ts';
 import { pressAll, readyState } from './reducing.ts';
+import { turnFrom } from '../../ui/sending.ts';
 
 const mib = 1024 * 1024;
-const turn = {
-  run_id: 'r1',
-  started_at: 0,
-  waiting_since: null,
-  waited_ms: 0,
-  heard_at: 0,
-  interrupted_at: null,
-  elsewhere: null,
-};
+const turn = { ...turnFrom(0), run_id: 'r1' };
 
 /** A heap that has so much in it, of which `live` is in use. */
 function heapOf(first: number, live: number) {

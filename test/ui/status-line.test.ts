@@ -7,16 +7,9 @@ import { statusLine } from '../../ui/status-lines.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { anAsk } from './approvals/an-ask.ts';
 import { readyState } from './reducing.ts';
+import { turnFrom } from '../../ui/sending.ts';
 
-const turn: Turn = {
-  run_id: 'run_1',
-  started_at: 0,
-  waiting_since: 1000,
-  waited_ms: 0,
-  heard_at: 0,
-  interrupted_at: null,
-  elsewhere: null,
-};
+const turn: Turn = { ...turnFrom(0), run_id: 'run_1', waiting_since: 1000 };
 const bounds = (turns: number, tool_calls: number, tokens: number) => ({
   turns: { used: turns, max: 20 },
   tool_calls: { used: tool_calls, max: null },

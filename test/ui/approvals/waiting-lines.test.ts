@@ -6,17 +6,10 @@ import { waitingLines } from '../../../ui/approvals/waiting-lines.ts';
 import type { State } from '../../../ui/state.ts';
 import { readyState } from '../reducing.ts';
 import { anAsk } from './an-ask.ts';
+import { turnFrom } from '../../../ui/sending.ts';
 
 const run = 'run_1';
-const turn = {
-  run_id: run,
-  started_at: 0,
-  waiting_since: 0,
-  waited_ms: 0,
-  heard_at: 0,
-  interrupted_at: null,
-  elsewhere: null,
-};
+const turn = { ...turnFrom(0), run_id: run, waiting_since: 0 };
 const asks = ['one', 'two', 'three', 'four'].map((name) =>
   anAsk({ id: `ask_${name}`, run_id: run, args: { command: `touch ${name}` } }),
 );

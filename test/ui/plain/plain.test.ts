@@ -139,15 +139,7 @@ it('tells the end of a turn that is in view, and that one of another session goe
     bell: () => undefined,
     now: () => 2000,
   });
-  const turn = {
-    run_id: 'r',
-    started_at: 0,
-    waiting_since: null,
-    waited_ms: 0,
-    heard_at: 0,
-    interrupted_at: null,
-    elsewhere: null,
-  };
+  const turn = { ...turnFrom(0), run_id: 'r' };
   const session = { id: 's1', name: 'work', before: null, loading: false, deleted: false };
   for (const state of [
     readyState({ session, turn }),
