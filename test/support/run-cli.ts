@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { builtAt } from './built-at.ts';
+import { type CommandLine, isShort, runShort } from './warm-cli.ts';
 
 /** The built program; the global set-up of the test runner makes it. */
 export const program = join(builtAt, 'src/cli/main.js');
@@ -91,20 +92,25 @@ export function startCli(home: CliHome, argv: readonly string[], options: Omit<C
   };
 }
 
-/** Runs the program to its end. */
+/** Runs the program to its end. Short commands without input are given to a program that is loaded already. */
 export async function runCli(home: CliHome, argv: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const { stdin = null, ...rest } = options;
-  if (stdin === null) return runWithoutInput(home, argv, rest);
-  const started = startCli(home, argv, rest);
-  started.child.stdin.end(stdin);
-  return started.ended;
+  if (stdin !== null) {
+    const started = startCli(home, argv, rest);
+    started.child.stdin.end(stdin);
+    return started.ended;
+  }
+  const environment = { ...cliEnvironment(home, options.environment) };
+  const line = { argv, cwd: options.cwd ?? home.workspace, environment };
+  return isShort(line) ? runShort(line) : runWithoutInput(line);
 }
 
-function runWithoutInput(home: CliHome, argv: readonly string[], options: CliOptions): Promise<CliResult> {
+/** Runs the program to its end in a process of its own. */
+export function runWithoutInput({ argv, cwd, environment }: CommandLine): Promise<CliResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...argv], {
-      cwd: options.cwd ?? home.workspace,
-      env: { ...cliEnvironment(home, options.environment) },
+      cwd,
+      env: environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let stdout = '';
