@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { createApp } from '../../src/app.ts';
+import { createApp, type Threads } from '../../src/app.ts';
 import type { AppHandle, AppOptions, ServerGround } from '../../src/app-options.ts';
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { RouteClient } from '../../src/client/routes.ts';
@@ -98,6 +98,18 @@ export const scriptedBackend = { ...noFields, type: 'scripted' } as const;
 
 export const allowAll = { default_action: 'allow', rules: [] };
 
+/** A small heap, so that a thread without memory ends soon. */
+const heapMb = 128;
+/** Run threads of all test programs: to start one takes as much CPU as a process, and a server keeps them as well. */
+let shared: Threads | undefined;
+
+/** Children and hashes of its own, on run threads that outlive it. */
+function sharing(root: URL): Threads {
+  shared ??= createPools({ root, runHeapMb: heapMb });
+  const { warm, runChain } = shared;
+  return { ...createPools({ root }), warm, runChain };
+}
+
 export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
   const place = tempHome();
   const file = (name: string, value: unknown): string => {
@@ -123,9 +135,10 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
     requireMcp: setup.requireMcp ?? [],
     ...setup.over?.({ chain, policy }),
   };
-  // A small heap, so that a thread without memory ends soon.
+  const { root } = options;
   const { runThreads } = setup;
-  const threads = () => createPools({ root: options.root, runHeapMb: 128, ...(runThreads && { runThreads }) });
+  const threads = () =>
+    runThreads === undefined ? sharing(root) : createPools({ root, runHeapMb: heapMb, runThreads });
   const handle = await createApp(options, threads());
   const apps = [handle];
   const { client } = handle;
