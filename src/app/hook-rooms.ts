@@ -35,7 +35,7 @@ export function openHookRooms(input: RoomsInput) {
     return createHooks({
       rows,
       registry: store.registry,
-      pins: createPins({ store: createToolPins(store.sql), feed, record, tell, now }),
+      pins: createPins({ store: createToolPins(store.sql, options.tenant), feed, record, tell, now }),
       secrets,
       record,
       network: {

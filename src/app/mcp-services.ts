@@ -15,7 +15,7 @@ import type { RoomsInput } from './rooms-input.ts';
 export function openMcpServices(input: RoomsInput, servers: ToolServers) {
   const { options, workspace, secrets, pools, store, now } = input;
   const { settings, record, tell, feed, sql } = store;
-  const pins = createPins({ store: createToolPins(sql), feed, record, tell, now });
+  const pins = createPins({ store: createToolPins(sql, options.tenant), feed, record, tell, now });
   const privateHosts = (): readonly string[] => settings.value('web-private-hosts');
   const ownPorts = (): readonly number[] => options.serving?.ports() ?? [];
   const allowed = (): readonly string[] => settings.value('shell-env');

@@ -4,7 +4,7 @@ import { hookTool } from '../tools/hooks/hook-tool.ts';
 import { refusingTool, type SourceTools } from '../tools/source.ts';
 import { type HookListing, serviceOf, sourceOf } from './hook-listing.ts';
 import { isUrl, specificationOf } from './hook-specification.ts';
-import type { Listing, Pins } from './pins.ts';
+import { firstUseText, type Listing, type Pins } from './pins.ts';
 
 export type HookToolsDeps = {
   readonly rows: Pick<HookRows, 'find'>;
@@ -69,10 +69,10 @@ const notice = (level: 'info' | 'warn', code: string, message: string, data: unk
   data,
 });
 
-const firstUse = ({ name }: HookRow, { tools, sha256 }: Listing): Notice =>
-  notice('info', 'definition_first_use', `The ${tools.length} tools of hook ${name} were accepted as they are now.`, {
+const firstUse = ({ name }: HookRow, listing: Listing): Notice =>
+  notice('info', 'definition_first_use', firstUseText(`hook ${name}`, listing), {
     tools: name,
-    definition_sha256: sha256,
+    definition_sha256: listing.sha256,
   });
 
 const stale = ({ name }: HookRow, ageMs: number, reason: string): Notice =>

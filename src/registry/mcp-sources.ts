@@ -12,7 +12,7 @@ import type { CommandPins } from './mcp-command-pin.ts';
 import type { Launcher } from './mcp-launch.ts';
 import { listedTools, type McpServers } from './mcp-servers.ts';
 import { lastWords, sourceOf } from './mcp-view.ts';
-import type { Listing as PinnedListing, PinnedTool, Pins } from './pins.ts';
+import { firstUseText, type Listing as PinnedListing, type PinnedTool, type Pins } from './pins.ts';
 import type { Secrets } from './secrets.ts';
 
 export type McpSourcesDeps = {
@@ -252,7 +252,7 @@ const quarantinedText = ({ tools, tool }: { readonly tools: string; readonly too
 function pinNotices(name: string, listing: PinnedListing): Notice[] {
   const notices: Notice[] = [];
   if (listing.firstUse) {
-    const message = `The ${listing.tools.length} tools of MCP server ${name} were accepted as they are now.`;
+    const message = firstUseText(`MCP server ${name}`, listing);
     notices.push(notice('info', 'definition_first_use', message, { tools: name, definition_sha256: listing.sha256 }));
   }
   const held = listing.tools.filter(({ state }) => state === 'quarantined').map(({ tool }) => tool);

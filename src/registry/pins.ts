@@ -34,7 +34,7 @@ export type Listing = {
   readonly tools: readonly PinnedTool[];
   /** Over the sorted names and pins of `tools` (05 §2.6.1). */
   readonly sha256: string;
-  /** These definitions were accepted because nobody had seen any before (05 §2.6.2). */
+  /** This is the first listing, which is accepted as it is (05 §2.6.2). */
   readonly firstUse: boolean;
 };
 
@@ -50,9 +50,10 @@ export function createPins(deps: PinsDeps) {
 
   return {
     /**
-     * Notes what a source lists now. The first listing with tools is accepted, with an audit row; later ones are held
-     * against it: what is new or has changed is quarantined, what is gone is dropped and usable again when it comes back
-     * unchanged. Who looks on is told where this is another listing than the last. Durable when it returns.
+     * Notes what a source lists now. The first listing is accepted, with an audit row, also one without any tool: who
+     * agreed to that has agreed to nothing that comes later. Later ones are held against it: what is new or has changed is
+     * quarantined, what is gone is dropped and usable again when it comes back unchanged. Who looks on is told where this
+     * is another listing than the last. Durable when it returns.
      * @param by whom the first listing is accepted by: the operator who looked, or `first_use`
      */
     observe(source: SourceRef, listed: readonly ListedTool[], by: string): Listing {
@@ -62,7 +63,8 @@ export function createPins(deps: PinsDeps) {
         const before = listingOf(current(source), false);
         const rows = store.list(source.kind, source.id);
         const wanted = new Map(listed.map(({ tool, definition }) => [tool, { definition, sha256: pinOf(definition) }]));
-        const firstUse = rows.length === 0 && listed.length > 0;
+        const firstUse = rows.length === 0 && !store.wasListed(source.kind, source.id);
+        if (firstUse) store.noteListed(source.kind, source.id, at);
         // The clock may stand still or go back: this listing must be newer than the last.
         const seen = Math.max(at, 1 + Math.max(0, ...rows.map(({ seen_at }) => seen_at)));
         for (const row of rows) {
@@ -147,6 +149,12 @@ export function createPins(deps: PinsDeps) {
 }
 
 export type Pins = ReturnType<typeof createPins>;
+
+/** What is said of a first listing. */
+export const firstUseText = (source: string, { tools }: Listing): string =>
+  tools.length === 0
+    ? `${source} lists no tool yet: what it lists later is used once it was accepted.`
+    : `The ${tools.length} tools of ${source} were accepted as they are now.`;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -1,4 +1,5 @@
 import type { SourceKind } from '../schema/tool-sources.ts';
+import { putSetting } from './settings.ts';
 import type { Sql } from './sql.ts';
 
 /** One definition of a tool that a source has listed (11 §2.2). */
@@ -16,9 +17,21 @@ export type PinRow = {
 
 const columns = 'tool, sha256, definition, state, seen_at, accepted_at, accepted_by';
 
+/** Present from the first listing on, which may have had no tool and so have left no row. */
+const listedKey = (kind: SourceKind, id: string): string => `source.listed.${kind}.${id}`;
+
 /** The definitions that people have accepted, and those that wait for it (05 §2.6). Its writers run in a transaction. */
-export function createToolPins(sql: Sql) {
+export function createToolPins(sql: Sql, tenant: string) {
   return {
+    /** Whether the source has been listed before, also without any tool. */
+    wasListed(kind: SourceKind, id: string): boolean {
+      const key = listedKey(kind, id);
+      return sql.get('SELECT 1 FROM kv WHERE tenant_id = ? AND key = ?', tenant, key) !== undefined;
+    },
+
+    noteListed: (kind: SourceKind, id: string, at: number): void =>
+      putSetting(sql, tenant, listedKey(kind, id), 'true', at),
+
     /** Sorted by tool. */
     list(kind: SourceKind, id: string): PinRow[] {
       return sql.all<PinRow>(
@@ -57,6 +70,7 @@ export function createToolPins(sql: Sql) {
     /** With the source itself. */
     forget(kind: SourceKind, id: string): void {
       sql.run('DELETE FROM tool_pins WHERE provider_kind = ? AND provider_id = ?', kind, id);
+      sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, listedKey(kind, id));
     },
   };
 }

@@ -308,6 +308,46 @@ describe('definitions', () => {
     expect(own.rows(`SELECT type FROM audit WHERE type = 'definition_accepted'`)).toHaveLength(1);
   });
 
+  it('of a server that listed no tool when it was agreed to are new when they come, also after others came and went', async () => {
+    const turns = [calls([call('one.echo', { message: 'x' })], { role: 'user' }), says('end')];
+    const own = await open({ turns });
+    const list = join(own.place.dir, 'tools.json');
+    writeFileSync(list, '[]');
+    await addServer(own, 'one', ['file', list]);
+    const look = async () => (await own.client.checkMcpServer({ name: 'one' })).server;
+    expect(await look()).toMatchObject({ tools: [], drift: [] });
+    writeFileSync(list, JSON.stringify([{ name: 'passing', inputSchema: { type: 'object' } }]));
+    expect((await look()).drift).toMatchObject([{ tool: 'passing', change: 'new' }]);
+    writeFileSync(list, '[]');
+    expect((await look()).drift).toEqual([]);
+    writeFileSync(list, tools('says it back'));
+    const { run_id } = await own.start();
+    expect(JSON.parse((await told(own, run_id))[0] ?? '{}')).toMatchObject({ ok: false, error: 'quarantined' });
+    expect((await notices(own, run_id)).map((text) => text.split(':')[0])).toEqual(['tool_quarantined']);
+    const { drift, definition_sha256 } = await look();
+    expect(drift.map(({ tool, change }) => [tool, change])).toEqual([
+      ['echo', 'new'],
+      ['pid', 'new'],
+    ]);
+    await own.client.acceptMcpServer({ name: 'one', definition_sha256 });
+    const again = await own.start();
+    expect(await told(own, again.run_id)).toEqual(['x']);
+    // Another server of the name has been agreed to by nobody.
+    await own.client.removeMcpServer({ name: 'one' });
+    expect(own.rows("SELECT key FROM kv WHERE key LIKE 'source.%'")).toEqual([]);
+  });
+
+  it('that are none at the first run are told of as such', async () => {
+    const own = await open({ turns: [says('end')] });
+    const list = join(own.place.dir, 'tools.json');
+    writeFileSync(list, '[]');
+    await addServer(own, 'one', ['file', list]);
+    const { run_id } = await own.start();
+    expect(await notices(own, run_id)).toEqual([
+      'definition_first_use: MCP server one lists no tool yet: what it lists later is used once it was accepted.',
+    ]);
+  });
+
   it('with hidden characters or without end are cleaned and cut for models, and flagged (MCP-004)', async () => {
     const own = await open({ turns: [says('end')] });
     const list = join(own.place.dir, 'tools.json');

@@ -146,6 +146,20 @@ describe('the definitions of a hook', () => {
     ]);
   });
 
+  it('are new when they come to a hook whose first description had none', async () => {
+    service = await startService({ openapi: '3.0.3', paths: {} });
+    app = await appCalling([calling[0]]);
+    await addHook(app, 'svc', { url: service.url });
+    expect(await app.client.refreshHook({ name: 'svc' })).toMatchObject({ tools: [], drift: [] });
+    service.describe(first);
+    const { drift } = await app.client.refreshHook({ name: 'svc' });
+    expect(drift.map(({ tool, change }) => [tool, change])).toEqual([
+      ['kept', 'new'],
+      ['other', 'new'],
+    ]);
+    expect((await resultsOf(app)).results).toMatchObject([{ error: 'quarantined' }]);
+  });
+
   it('go with the hook: one of the same name begins anew', async () => {
     service = await startService(first);
     app = await appCalling(calling);
