@@ -13,6 +13,7 @@ import {
   slash,
   sound,
 } from './glob-program.ts';
+import { unexpanded } from './unexpanded.ts';
 
 /** Globs of 02 §7.2: compiled to a small automaton, matched in time linear in pattern times path. */
 
@@ -52,6 +53,8 @@ export function compileGlob(source: string): GlobResult {
   const pattern = source.normalize('NFC');
   const expanded = expandBraces(pattern);
   if (typeof expanded === 'string') return failed(expanded);
+  const elsewhere = expanded.map(unexpanded).find((why) => why !== null);
+  if (elsewhere !== undefined) return failed(elsewhere);
   // Only a class or an escape can be wrong, so such patterns are read now; all others wait for the first path.
   const read = /[[\\]/.test(pattern) ? compileAlternatives(expanded) : null;
   if (typeof read === 'string') return failed(read);
@@ -175,5 +178,5 @@ function compileAlternative(pattern: string): Alternative | string {
 
 function anchorOf(pattern: string): Alternative['anchor'] {
   if (pattern.startsWith('/') || pattern.startsWith('**') || drive.test(pattern)) return 'root';
-  return pattern === '~' || pattern.startsWith('~/') ? 'home' : 'workspace';
+  return pattern.startsWith('~/') ? 'home' : 'workspace';
 }

@@ -4,6 +4,7 @@ import { compileGlob, matchGlob } from './glob.ts';
 import { covers, hostsOf, parseHosts } from './hosts.ts';
 import { directoriesOf, directoryValue, isWithin, type PathValue } from './paths.ts';
 import { no, pathMatches, type PathTest, type Reading, type Scope, unclear, yes } from './scope.ts';
+import { unexpanded } from './unexpanded.ts';
 
 /** Tests one scalar argument, or one element of an array (02 §7.1). */
 export type ValueTest = (value: unknown, scope: Scope, action: Action) => Reading;
@@ -173,6 +174,8 @@ function glob({ key, value: operand }: Condition): Parsed<ValueTest> {
 function pathWithin({ key, value: operand }: Condition): Parsed<ValueTest> {
   if (operand === '') return refused('the directory must not be empty');
   if (!isPath(operand)) return refused('the directory must not hold U+0000');
+  const elsewhere = unexpanded(operand);
+  if (elsewhere !== null) return refused(elsewhere);
   const within: PathTest = (path, scope) =>
     directoriesOf(operand, scope.places(), scope.host).some((directory) => isWithin(path, directory));
   return parsed((value, scope, action) => {

@@ -96,6 +96,8 @@ function readCondition(value: unknown, path: string, action: Action, findings: F
   if (condition.key === '' && keyIsText && !isCommandOperator(condition.op)) {
     findings.add(members.pathOf('key'), 'missing_member', 'a condition needs the name of an argument');
   }
+  const pointer = pointerProblem(condition.key);
+  if (pointer !== null) findings.add(members.pathOf('key'), 'bad_operand', pointer);
   if (op === undefined) return condition;
   const operator = parseOperator(condition, action);
   const valueIsText = operand !== undefined || members.get('value') === undefined;
@@ -105,6 +107,13 @@ function readCondition(value: unknown, path: string, action: Action, findings: F
     findings.add(members.pathOf('value'), 'bad_operand', operator.message);
   }
   return condition;
+}
+
+/** A JSON Pointer (RFC 6901) knows two escapes; another one would lead to no argument, and a rule would guard nothing. */
+function pointerProblem(key: string): string | null {
+  const wrong = key.startsWith('/') ? /~(?![01]).?/su.exec(key)?.[0] : undefined;
+  if (wrong === undefined) return null;
+  return `holds ${JSON.stringify(wrong)}: in a JSON Pointer ~0 stands for "~" and ~1 for "/", and nothing else follows a "~"`;
 }
 
 /** One of the three actions; undefined when absent or, with a finding, when it is another text or type. */

@@ -99,16 +99,7 @@ function vetCondition(rule: Rule, condition: Condition, path: string, options: V
   if (op === 'regex' && rule.action === 'allow' && /^(\(\?[a-zA-Z]+\))?\^?\.\*/.test(value) && /\.\*\$?$/.test(value)) {
     add('warn', `${path}.value`, 'regex_wide', 'is open at both ends: it allows whatever surrounds what it names');
   }
-  if (op === 'path_within' || op === 'glob') vetPlace(op, value, path, add);
   if (rule.action === 'deny' && !isCommandOperator(op) && op !== 'exists') vetKey(rule, condition.key, path, add);
-}
-
-/** Nothing but `~/` is expanded in an operand (02 §7.2); the pattern `~` of a glob is read as it. */
-function vetPlace(op: 'path_within' | 'glob', value: string, path: string, add: Add): void {
-  const start = /^(?:~(?!\/)[^/]*|\$[A-Za-z_{][^/]*)/.exec(value)?.[0];
-  if (start === undefined || (op === 'glob' && value === '~')) return;
-  const message = `${start} is taken as a name in the workspace root; the home directory is written ~/`;
-  add('warn', `${path}.value`, 'tilde_literal', message);
 }
 
 function vetAllowlist(rule: Rule, value: string, path: string, { commandTables: own }: VetOptions, add: Add): void {

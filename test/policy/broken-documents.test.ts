@@ -122,6 +122,9 @@ const documents = String.raw`
   bad_selector ¦ $.rules[0].tools {"rules":[{"action":"approve","tools":"\u0085x"}]}
   unknown_op
   bad_operand ¦ $.rules[0].when[0].value {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"in","key":"k"}]}]}
+  bad_operand ¦ $.rules[0].when[0].key {"rules":[{"action":"deny","when":[{"op":"eq","key":"/a~2","value":"x"}]}]}
+  bad_operand ¦ $.rules[0].when[0].key {"rules":[{"action":"deny","when":[{"op":"eq","key":"/a/b~","value":"x"}]}]}
+  bad_operand ¦ $.rules[0].when[0].key {"rules":[{"action":"deny","when":[{"op":"exists","key":"/~0/~/c"}]}]}
   bad_operand ¦ $.rules[0].when[0].value {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"prefix","key":"k"}]}]}
   bad_operand ¦ $.rules[0].when[0].value {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"lt","key":"k"}]}]}
   bad_operand ¦ $.rules[0].when[0].value {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"command_path"}]}]}
@@ -137,6 +140,9 @@ const documents = String.raw`
 
 /** Operands that break the grammar of their operator (02 §7). */
 const operands = String.raw`
+  path_within ¦ "~" ¦ "~root/x" ¦ "~+" ¦ "$HOME" ¦ "$HOME/notes" ¦ "\u0024{HOME}/x"
+  glob ¦ "~" ¦ "~root/**" ¦ "$HOME/**" ¦ "\u0024{HOME}/**" ¦ "{a,~}" ¦ "{~root,b}/x"
+  command_path ¦ "~" ¦ "~root/.ssh/**" ¦ "$HOME/.ssh/**"
   in ¦ "" ¦ "[]" ¦ "a" ¦ "[\"a\",]" ¦ "[{}]" ¦ "[[]]" ¦ "[\"a\",null]" ¦ "{\"0\":1}" ¦ "\"a\"" ¦ "null" ¦ "[\"a\"] x"
   not_in ¦ "[]" ¦ "x"
   prefix ¦ ""
@@ -205,7 +211,10 @@ const sound = String.raw`
   fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"glob","key":"path","value":"\\{"}]}]}
   fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"glob","key":"path","value":"a]"}]}]}
   fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"glob","key":"path","value":"[a-z]"}]}]}
-  fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"glob","key":"path","value":"~"}]}]}
+  fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"glob","key":"path","value":"~/"}]}]}
+  fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"path_within","key":"path","value":"./~"}]}]}
+  fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"path_within","key":"path","value":"$RECYCLE.BIN"}]}]}
+  fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"eq","key":"/a~0b~1c~01","value":"x"}]}]}
   fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"glob","key":"path","value":"**"}]}]}
   fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"path_within","key":"path","value":"/"}]}]}
   fine ¦ {"rules":[{"tools":"x","tool":"y","action":"deny","when":[{"op":"path_within","key":"path","value":"~/x"}]}]}

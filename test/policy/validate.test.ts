@@ -62,6 +62,34 @@ describe('parsePolicy', () => {
     expect([first?.matchWhole('aa'), second?.matchWhole('aa'), third === first]).toEqual([true, false, true]);
   });
 
+  it('says what to write where a key or a place leads nowhere', async () => {
+    const when = [
+      { key: '/files/a~2', op: 'eq', value: 'x' },
+      { key: 'path', op: 'path_within', value: '~' },
+      { key: 'path', op: 'glob', value: '$HOME/.ssh/**' },
+    ];
+    expect((await parsePolicy(JSON.stringify({ rules: [{ action: 'deny', when }] }))).findings).toEqual([
+      {
+        severity: 'load',
+        path: '$.rules[0].when[0].key',
+        code: 'bad_operand',
+        message: 'holds "~2": in a JSON Pointer ~0 stands for "~" and ~1 for "/", and nothing else follows a "~"',
+      },
+      {
+        severity: 'load',
+        path: '$.rules[0].when[1].value',
+        code: 'bad_operand',
+        message: '~ is not expanded here: write ~/ for the home directory, ./~ for a name in the workspace',
+      },
+      {
+        severity: 'load',
+        path: '$.rules[0].when[2].value',
+        code: 'bad_operand',
+        message: '$HOME is not expanded here: write ~/ for the home directory, ./$HOME for a name in the workspace',
+      },
+    ]);
+  });
+
   it('reads the blocks', async () => {
     const digest = 'AB'.repeat(32);
     const { policy } = await parsePolicy(

@@ -168,7 +168,10 @@ const paths = String.raw`
   glob "~/x" | "/home/u/x" t | "~/x" t
   glob "~/**" | "/home/u" t | "/home/user2/x" f
   glob "x" | "~/../../srv/p/x" t
-  glob "~x" | "~x" t | "/srv/p/~x" t
+  glob "./~x" | "~x" t | "/srv/p/~x" t
+  glob "\\~x" | "~x" t | "~/x" f
+  glob "~/" | "/home/u" t | "~/" t | "/srv/p/~" f
+  glob "~$*" | "~$a" t | "/home/u/a" f
   glob "a/~/b" | "a/~/b" t
   glob "src/*" | "src" f | "src/a/b" f
   glob "./src" | "src" t
@@ -194,7 +197,7 @@ const paths = String.raw`
   glob "@(a)" | "@(a)" t
   glob "a,b" | "a,b" t
   glob "a]b" | "a]b" t
-  glob "$HOME/x" | "/home/u/x" f
+  glob "./$HOME/x" | "$HOME/x" t | "/home/u/x" f
   glob "%41" | "A" f
   glob "/" | "/" t | "//" t | ".." f | "../../.." t
   glob "***" | "x/y" t

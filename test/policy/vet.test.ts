@@ -117,21 +117,6 @@ describe('vetPolicy', () => {
     expect(await deny('read_file', 'path')).toEqual([]);
   });
 
-  it('finds a place that is meant to be the home directory and is a name in the workspace', async () => {
-    const place = (op: string, value: string) =>
-      vet({ rules: [{ tools: 'local_fs', tool: 'read_file', action: 'deny', when: [{ key: 'path', op, value }] }] });
-    const literal = ['warn $.rules[0].when[0].value tilde_literal'];
-    expect(await place('path_within', '~')).toEqual(literal);
-    expect(await place('path_within', '~root/x')).toEqual(literal);
-    expect(await place('path_within', '$HOME/notes')).toEqual(literal);
-    expect(await place('glob', '~root/**')).toEqual(literal);
-    expect(await place('glob', `\${HOME}/**`)).toEqual(literal);
-    for (const value of ['~/', '~/notes', '/home', 'a~', 'a/~', '.']) {
-      expect(await place('path_within', value)).toEqual([]);
-    }
-    for (const value of ['~', '~/**', '**/~', '**/*~']) expect(await place('glob', value)).toEqual([]);
-  });
-
   it('says that lists of commands are a net beneath a default of allow', async () => {
     expect(await vet({ default_action: 'allow', rules: [shellRule('deny', 'command_blacklist', 'rm')] })).toEqual([
       'warn $.default_action deny_list_only',
