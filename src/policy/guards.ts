@@ -240,7 +240,16 @@ const mayNamePath = (name: string): boolean =>
       .toLowerCase(),
   );
 
-/** Texts of the members that name paths, at any depth (11 §6.1.2); `whole` is false when some were too deep to see. */
+/**
+ * A text in an object that goes by the name of a path (`path: {value: 'a'}`) may be one; what stands on several lines, or is
+ * longer than any path, is what such a file holds.
+ */
+const mayBePath = (text: unknown): boolean => typeof text === 'string' && text.length <= 4096 && !text.includes('\n');
+
+/**
+ * Texts of the members that name paths, at any depth (11 §6.1.2), and what an object in the place of one holds: its texts,
+ * and the names of its members. `whole` is false when some were too deep to see.
+ */
 export function argumentPaths(
   args: unknown,
   scope: Scope,
@@ -252,7 +261,8 @@ export function argumentPaths(
     if (typeof text !== 'string' || text.includes('\0')) return;
     paths.push(scope.path(isFileUrl(text) ? fileUrlPath(text) : text));
   };
-  const open: { name: string; value: unknown; depth: number }[] = [{ name: '', value: args, depth: 0 }];
+  type Open = { readonly name: string; readonly value: unknown; readonly depth: number; readonly within: boolean };
+  const open: Open[] = [{ name: '', value: args, depth: 0, within: false }];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     if (typeof at.value !== 'object' || at.value === null) continue;
     if (at.depth >= maxDepth) {
@@ -260,11 +270,19 @@ export function argumentPaths(
       continue;
     }
     for (const [own, member] of Object.entries(at.value)) {
+      const isList = Array.isArray(at.value);
       // The elements of a list go by its name, however deep they stand in it.
-      const name = Array.isArray(at.value) ? at.name : own;
+      const name = isList ? at.name : own;
       const isNamed = isKey(name) && name !== 'uri';
+      if (!isList && isKey(at.name)) add(own);
       if ((isNamed || isFileUrl(member)) && (pathKeys.has(name) || !isLong(member))) add(member);
-      open.push({ name, value: member, depth: at.depth + 1 });
+      else if (at.within && mayBePath(member)) add(member);
+      open.push({
+        name,
+        value: member,
+        depth: at.depth + 1,
+        within: at.within || (pathKeys.has(name) && name !== 'uri'),
+      });
     }
   }
   return { paths, whole };

@@ -1,4 +1,5 @@
 import type { Action, PolicyCall, PolicyHost, TrustedBinaries, TrustedStart, TrustFinding } from '../schema/policy.ts';
+import { builtInProviders } from '../schema/tool-names.ts';
 import type { Analysis } from './analysis.ts';
 import type { GlobPlaces } from './glob.ts';
 import { namedPaths } from './named-paths.ts';
@@ -57,7 +58,8 @@ export function createScope(
   const path = (text: string): PathValue => {
     const known = paths.get(text);
     if (known !== undefined) return known;
-    const value = pathValue(text, host);
+    // A tool that is not ours may take it for the home directory, as a shell does.
+    const value = pathValue(text === '~' && !isOwn(call.tools) ? '~/' : text, host);
     paths.set(text, value);
     return value;
   };
@@ -93,6 +95,8 @@ export function createScope(
     },
   };
 }
+
+const isOwn = (tools: string): boolean => (builtInProviders as readonly string[]).includes(tools);
 
 /** Judges one comparable name of a path; made once for an operand, since it is asked for every call. */
 export type PathTest = (comparable: string, scope: Scope) => boolean;

@@ -97,12 +97,37 @@ describe('a tool of a server', () => {
     [{ page: '\u0001file:///home/u/.reins/machine.key' }, 'control_plane'],
     [{ path: [['src/a', ['.reins/x']]] }, 'control_plane'],
     [{ path: [['.git/config']] }, 'floor'],
-    [{ path: [{ text: '.reins/x' }] }, 'allow'],
+    [{ path: [{ text: '.reins/x' }] }, 'control_plane'],
+    [{ path: { value: '.reins/x' } }, 'control_plane'],
+    [{ path: { value: '.git/config' } }, 'floor'],
+    [{ file: { at: [['~/.reins/machine.key']] } }, 'control_plane'],
+    [{ path: { '.reins/x': true } }, 'control_plane'],
+    [{ files: { '.reins/x': 'text' } }, 'control_plane'],
+    [{ file: { '.git/config': 'text' } }, 'floor'],
+    [{ file: { name: 'a.md', content: 'see\n.reins/x' } }, 'allow'],
+    [{ files: [{ path: 'a.md', content: 'see .reins/x' }] }, 'allow'],
+    [{ uri: { value: 'https://x.test/.reins/y' } }, 'allow'],
     [{ text: 'file: .reins/x', url: 'https://x.test/?a=file:///srv/p/.reins/x' }, 'allow'],
     [{ text: '.reins/x', content: '.envrc' }, 'allow'],
     [{ path: 5 }, 'allow'],
   ])('with the arguments %j: %s', async (args, expected) => {
     expect(await verdict('server', 'tool', args)).toBe(expected);
+  });
+});
+
+describe('a tilde alone', () => {
+  const rule = (value: string, action: string) => ({
+    default_action: 'approve',
+    rules: [{ action, when: [{ key: 'path', op: 'path_within', value }] }],
+  });
+  const judged = async (policy: object, tools: string) =>
+    judge(await load(policy), { tools, tool: 'list_dir', args: { path: '~' } }, plainHost).action;
+
+  it('is the home directory to a tool that is not ours, which may read it so, and a name to one of ours', async () => {
+    expect(await judged(rule('~/', 'deny'), 'server')).toBe('deny');
+    expect(await judged(rule('.', 'allow'), 'server')).toBe('approve');
+    expect(await judged(rule('~/', 'deny'), 'local_fs')).toBe('approve');
+    expect(await judged(rule('.', 'allow'), 'local_fs')).toBe('allow');
   });
 });
 
