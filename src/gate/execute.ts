@@ -8,6 +8,7 @@ import { codeOf } from '../text/thrown.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
 import type { Ledger } from './ledger.ts';
+import { isWhatWasSeen } from './looked.ts';
 import { capResult, type Rendered, resultText, shallowResult } from './result.ts';
 import type { GateRun } from './run.ts';
 import type { GateCall, Judged, Started } from './stages.ts';
@@ -116,7 +117,11 @@ const contextOf = (
   ports,
   output: (stream, text) => feed.live(run.ref, { kind: 'tool_output', call_id: request.call_id, stream, text }),
   emit: (event) => feed.commit('normal', (record) => record(run.ref, event)),
-  judge: (tools, tool, args) => evaluate(run.policy(), { tools, tool, args }, run.host(prepared.cwd)).action,
+  judge(tools, tool, args, seen) {
+    const host = run.host(prepared.cwd);
+    const { action } = evaluate(run.policy(), { tools, tool, args }, host);
+    return seen === undefined || isWhatWasSeen(seen, host) ? action : 'deny';
+  },
 });
 
 async function act({ found }: GateCall, { prepared }: Judged, context: ToolContext<unknown>): Promise<ToolResult> {

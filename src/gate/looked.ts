@@ -1,5 +1,5 @@
 import { comparable, pathValue } from '../policy/paths.ts';
-import type { Looked } from '../tools/tool.ts';
+import type { Looked, SeenFile } from '../tools/tool.ts';
 import type { CallHost } from './facts.ts';
 import type { Refused } from './stages.ts';
 
@@ -19,6 +19,10 @@ export function isWhatWasJudged(looked: Looked | null, host: CallHost): boolean 
     host.identityOf(parent.path) === identityText(parent)
   );
 }
+
+/** Whether a further file was still the one that was seen when the rules were asked about its path. */
+export const isWhatWasSeen = (seen: SeenFile, host: Pick<CallHost, 'identityOf'>): boolean =>
+  host.identityOf(seen.real) === identityText(seen);
 
 export const movedMeanwhile: Refused = {
   kind: 'refused',

@@ -57,9 +57,20 @@ export type ToolContext<F> = ToolSite & {
   output(stream: 'stdout' | 'stderr' | 'progress', text: string): void;
   /** Reports a stored event of the run: the text of `print`, a notice such as `spool_full`. */
   emit(event: ToolEvent): void;
-  /** Policy verdict on a further path or URL that this call would reveal or reach (05 §4.8, §5.3.4). */
-  judge(tools: string, tool: string, args: Readonly<Record<string, unknown>>): 'allow' | 'approve' | 'deny';
+  /**
+   * Policy verdict on a further path or URL that this call would reveal or reach (05 §4.8, §5.3.4).
+   * @param seen the file that it is about and that will be opened: `deny` where the rules were asked about another one
+   */
+  judge(
+    tools: string,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    seen?: SeenFile,
+  ): 'allow' | 'approve' | 'deny';
 };
+
+/** A file by its real path, and as it was found there. */
+export type SeenFile = { readonly real: string; readonly dev: bigint; readonly ino: bigint };
 
 /** What a tool may add to the events of its run. */
 export type ToolEvent = Notice | { readonly kind: 'print'; readonly text: string };

@@ -1,8 +1,8 @@
-import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPolicyHosts } from '../../src/gate/facts.ts';
-import { isWhatWasJudged } from '../../src/gate/looked.ts';
+import { isWhatWasJudged, isWhatWasSeen } from '../../src/gate/looked.ts';
 import { type PathFacts, resolvePath } from '../../src/tools/files/root.ts';
 import { realBinaries } from '../support/binaries.ts';
 import { machineBelow } from '../support/machine.ts';
@@ -18,6 +18,11 @@ const at = (name: string): string => join(home.workspace, name);
 const put = (name: string): void => {
   mkdirSync(join(at(name), '..'), { recursive: true });
   writeFileSync(at(name), name);
+};
+
+const identity = (name: string) => {
+  const { dev, ino } = lstatSync(at(name), { bigint: true });
+  return { dev, ino };
 };
 
 const turn = (...steps: readonly (() => void)[]): void => {
@@ -132,6 +137,16 @@ describe('a file that a tool has looked at', () => {
     symlinkSync('b', at('link'));
     expect(isWhatWasJudged(looked, judged)).toBe(true);
     expect(isWhatWasJudged(look('link'), judged)).toBe(false);
+  });
+
+  it('that a search comes by is the one that the rules were asked about, by its device and inode', () => {
+    for (const name of ['a', 'b']) put(name);
+    const seen = { real: at('a'), ...identity('a') };
+    expect(isWhatWasSeen(seen, host())).toBe(true);
+    renameSync(at('b'), at('a'));
+    expect(isWhatWasSeen(seen, host())).toBe(false);
+    rmSync(at('a'));
+    expect(isWhatWasSeen(seen, host())).toBe(false);
   });
 
   it('is the link itself where that is meant, in its own directory', () => {

@@ -8,7 +8,15 @@ import { createBuiltinTools } from '../../src/tools/builtin.ts';
 import { type Catalog, createCatalog } from '../../src/tools/catalog.ts';
 import { childEnvironment } from '../../src/tools/environment.ts';
 import { createSpool } from '../../src/tools/spool.ts';
-import type { ReadMark, ReadMarks, ToolEvent, ToolPorts, ToolResult, ToolSite } from '../../src/tools/tool.ts';
+import type {
+  ReadMark,
+  ReadMarks,
+  SeenFile,
+  ToolEvent,
+  ToolPorts,
+  ToolResult,
+  ToolSite,
+} from '../../src/tools/tool.ts';
 import { spawnTool } from '../../workers/spawn-tool.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
@@ -23,7 +31,7 @@ export type CallOptions = {
   readonly call?: string;
   readonly signal?: AbortSignal;
   readonly parent?: Readonly<Record<string, string>>;
-  readonly judge?: (tools: string, tool: string, args: Readonly<Record<string, unknown>>) => Verdict;
+  readonly judge?: (tools: string, tool: string, args: Readonly<Record<string, unknown>>, seen?: SeenFile) => Verdict;
   /** Between the precheck and the execution: where an ask may wait for hours. */
   readonly meanwhile?: () => void;
 };

@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs';
+import { closeSync, lstatSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { boolean, integer, object, optional, refine, string } from 'superstruct';
 import { compileRegex, type LinearRegex } from '../../text/linear-regex.ts';
@@ -10,6 +10,7 @@ import { isSpoolName } from '../spool.ts';
 import { compileGlob, type Glob } from './glob.ts';
 import { createHits, type Hits } from './hits.ts';
 import { notFound, openRegular, readWhole } from './open.ts';
+import type { Identity } from './root.ts';
 import { createScope, unreadableNote, walkSubject } from './search.ts';
 import {
   openSubject,
@@ -180,10 +181,11 @@ async function searchTree(
   const hits = createHits(given, limits);
   const count = { files: 0, binary: 0, large: 0, unreadable: 0 };
   const walked = await walkSubject(context, given.path ?? '.', maxDepth, async (entry) => {
-    if (entry.kind !== 'file' || search.include?.matches(entry.path) === false || !scope.mayShow(entry))
-      return undefined;
-    const opened = openRegular(entry.at, entry.path, null);
-    if (isFailure(opened)) {
+    if (entry.kind !== 'file' || search.include?.matches(entry.path) === false) return undefined;
+    const seen = identityAt(entry.at);
+    if (seen !== null && !scope.mayShow(entry, seen)) return undefined;
+    const opened = seen === null ? null : openRegular(entry.at, entry.path, seen);
+    if (opened === null || isFailure(opened)) {
       count.unreadable += 1;
       return undefined;
     }
@@ -207,6 +209,16 @@ async function searchTree(
   const notes = [...unreadableNote(walked), ...scope.notes()];
   if (skipped.length > 0) notes.push(`[skipped: ${skipped.join(', ')}]`);
   return { ok: true, value: hits.text(count.files, notes) };
+}
+
+/** What a name stands for now, and what is judged and opened under it; null when it is gone. */
+function identityAt(path: string): Identity | null {
+  try {
+    const { dev, ino } = lstatSync(path, { bigint: true });
+    return { dev, ino };
+  } catch {
+    return null;
+  }
 }
 
 type Opened = { readonly fd: number; readonly size: number };

@@ -4,7 +4,7 @@ import { between, bytes, inputSchema } from '../input-schema.ts';
 import { defineTool, type Tool, type ToolContext, type ToolSite } from '../tool.ts';
 import { compileGlob, type Glob } from './glob.ts';
 import { notFound, openAnchor } from './open.ts';
-import { deniedSubstring } from './root.ts';
+import { deniedSubstring, type Identity } from './root.ts';
 import { faultOf, pathText, ready, type Subject, subjectOf, unfit } from './subject.ts';
 import { showName } from './text.ts';
 import { type Entry, maxDepth, walk, type Walked } from './walk.ts';
@@ -202,8 +202,8 @@ export function createScope(context: ToolContext<Subject>, tool: string, args: R
     return permitted;
   };
   const realOf = (entry: Entry): string => `${path.real === '/' ? '' : path.real}/${entry.path}`;
-  const verdict = (name: string, real: string, more: Readonly<Record<string, unknown>> = {}) =>
-    context.judge('local_fs', name, { ...more, path: real });
+  const verdict = (name: string, real: string, more: Readonly<Record<string, unknown>> = {}, seen?: Identity) =>
+    context.judge('local_fs', name, { ...more, path: real }, seen && { ...seen, real });
 
   return {
     mayName(entry: Entry): boolean {
@@ -211,11 +211,14 @@ export function createScope(context: ToolContext<Subject>, tool: string, args: R
       if (!passesLimits(entry, real)) return false;
       return passes(verdict(tool, real, args) !== 'deny' && verdict('read_file', real) !== 'deny');
     },
-    mayShow(entry: Entry): boolean {
+    /** @param seen the file that will be opened */
+    mayShow(entry: Entry, seen: Identity): boolean {
       const real = realOf(entry);
       if (!passesLimits(entry, real)) return false;
       granted ??= rank[context.judge('local_fs', tool, args)];
-      return passes(rank[verdict(tool, real, args)] <= granted && verdict('read_file', real) !== 'deny');
+      const mayRead =
+        rank[verdict(tool, real, args, seen)] <= granted && verdict('read_file', real, {}, seen) !== 'deny';
+      return passes(mayRead);
     },
     notes(): readonly string[] {
       const notes: string[] = [];

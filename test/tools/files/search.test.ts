@@ -1,7 +1,7 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, createBench } from '../support.ts';
+import { type Bench, type CallOptions, createBench } from '../support.ts';
 
 let bench: Bench;
 beforeEach(() => {
@@ -139,6 +139,27 @@ describe('grep', () => {
     expect(await grep({ pattern: '(x)', path: 'a.txt' })).toBe('2: two (x)');
     expect(await grep({ pattern: '(x)', path: 'a.txt', context: 1 })).toBe('1- one\n2: two (x)\n3- three');
     expect(await grep({ pattern: 'nine', path: 'a.txt' })).toBe('no matches in 1 files');
+  });
+
+  it('shows no file that took the place of another one while that was judged, and says which one it will open', async () => {
+    file('d/a.txt', 'one');
+    file('d/b.txt', 'one');
+    file('elsewhere', 'one');
+    const at = (name: string) => join(bench.workspace, name);
+    const first = lstatSync(at('d/a.txt'), { bigint: true });
+    const asked: unknown[] = [];
+    const judge: CallOptions['judge'] = (_tools, tool, args, seen) => {
+      if (args['path'] !== at('d/a.txt')) return 'allow';
+      asked.push([tool, seen]);
+      if (tool === 'read_file') renameSync(at('elsewhere'), at('d/a.txt'));
+      return 'allow';
+    };
+    expect(await grep({ pattern: 'one', path: 'd' }, { judge })).toBe('b.txt:1: one\n[skipped: 1 unreadable files]');
+    const seen = { real: at('d/a.txt'), dev: first.dev, ino: first.ino };
+    expect(asked).toEqual([
+      ['grep', seen],
+      ['read_file', seen],
+    ]);
   });
 
   it('looks at a range of lines', async () => {
