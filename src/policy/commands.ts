@@ -2,6 +2,7 @@ import type { FoundCommand } from '../schema/command.ts';
 import type { Action, PolicyHost } from '../schema/policy.ts';
 import { forbiddenCharacter } from '../text/posix-words.ts';
 import { type Analysis, filesOf, programName } from './analysis.ts';
+import { coversWords } from './covered-words.ts';
 import { compileGlob, matchGlob } from './glob.ts';
 import type { Parsed } from './operators.ts';
 import { type Entry, notGranted } from './grant.ts';
@@ -128,13 +129,12 @@ const wordsOf = ({ grant, commands }: Analysis): readonly (readonly string[])[] 
     ? grant.line.commands.map(({ words }) => words)
     : commands.flatMap(({ words }) => (words.length === 0 ? [] : [words.map(({ text }) => text)]));
 
-/** Under `deny` and `approve`: programs by basename, options not judged; what was not read is scanned. */
+/** Under `deny` and `approve`: programs by basename, options left out; what was not read is scanned. */
 function covered(entries: readonly Entry[], analysis: Analysis, host: PolicyHost): Reading {
   for (const [program = '', ...rest] of entries) {
     const name = programName(program, host);
     for (const command of analysis.commands) {
-      const more = command.words.slice(1);
-      if (!rest.every((text, index) => text === more[index]?.text)) continue;
+      if (!coversWords(rest, command.words.slice(1))) continue;
       for (const own of namesOf(command, host)) {
         if (own === name) return yes(`command ${[program, ...rest].join(' ')}`);
       }

@@ -20,6 +20,11 @@ const options: Readonly<Record<string, readonly string[]>> = {
   rg: words('--pre --hostname-bin'),
   man: words('-P --pager'),
   zip: words('-TT --unzip-command'),
+  split: ['--filter'],
+  wget: ['--use-askpass'],
+  tcpdump: words('-z --postrotate-command'),
+  sqlite3: words('-cmd --cmd'),
+  ...Object.fromEntries(words('nc ncat netcat').map((name) => [name, words('-e -c --exec --sh-exec')])),
   ...Object.fromEntries(words('mapfile readarray compgen complete').map((name) => [name, ['-C']])),
   ...Object.fromEntries(words('vi vim nvim view ex').map((name) => [name, words('-c --cmd')])),
 };
@@ -46,7 +51,10 @@ const gitSetting =
 export function lineOptions(name: string, rest: readonly CommandWord[]): readonly CommandWord[] {
   if (name === 'git') return gitLines(rest);
   const own = Object.hasOwn(options, name) ? options[name] : undefined;
-  return own === undefined ? [] : valuesOf(own, rest).flatMap((value) => lineIn(name, value));
+  if (own === undefined) return [];
+  // Its commands may be words of its own as well.
+  const values = name === 'sqlite3' ? [...valuesOf(own, rest), ...rest] : valuesOf(own, rest);
+  return values.flatMap((value) => lineIn(name, value));
 }
 
 const valuesOf = (own: readonly string[], rest: readonly CommandWord[]): readonly CommandWord[] =>
@@ -94,11 +102,19 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
     case 'man':
     case 'zip':
     case 'rsync':
+    case 'split':
+    case 'wget':
+    case 'tcpdump':
+    case 'nc':
+    case 'ncat':
+    case 'netcat':
     case 'mapfile':
     case 'readarray':
     case 'compgen':
     case 'complete':
       return [value];
+    case 'sqlite3':
+      return begins(/^\s*\.(?:shell|system)\s+/);
     default:
       return begins(/^:?!/);
   }
@@ -124,6 +140,7 @@ function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
   }
   // A transport that is a command: `ext::sh -c x`.
   found.push(...operands.flatMap((word) => (word.text.startsWith('ext::') ? [cut(word, 'ext::'.length)] : [])));
+  if (subcommand === 'config') found.push(...configLine(operands));
   const runs = subcommand === 'bisect' ? 'run' : subcommand === 'submodule' ? 'foreach' : null;
   const run = runs === null ? -1 : operands.findIndex(({ text }) => text === runs);
   if (run !== -1) found.push(...joined(operands.slice(run + 1).filter(({ text }) => text !== '--recursive')));
@@ -136,7 +153,16 @@ function settingLine(setting: CommandWord): readonly CommandWord[] {
   const key = setting.text.slice(0, Math.max(equals, 0));
   const value = cut(setting, equals + 1);
   if (value.text.startsWith('!')) return [cut(value, 1)];
+  // Any other alias is the rest of a `git` line.
+  if (/^alias\..*[^.]$/is.test(key)) return [{ ...value, text: `git ${value.text}` }];
   return gitSetting.test(key) ? [value] : [];
+}
+
+/** `git config name value`, also behind `set`: what `-c name=value` says for one command. */
+function configLine(operands: readonly CommandWord[]): readonly CommandWord[] {
+  const at = operands.findIndex(({ text }) => /^[\w-]+\..*[\w-]$/s.test(text));
+  const [name, value] = at === -1 ? [] : operands.slice(at);
+  return name === undefined || value === undefined ? [] : settingLine({ ...value, text: `${name.text}=${value.text}` });
 }
 
 function joined(line: readonly CommandWord[]): readonly CommandWord[] {

@@ -158,6 +158,11 @@ function createWalk(text: string) {
         visit(node.body, inner);
         add({ kind: 'loop' });
         return;
+      case 'Case':
+        // What is told apart is looked at like a word of a command.
+        add({ kind: 'values', name: null, words: [word(node.word, inner)], certain: false, append: false });
+        for (const item of node.items) visit(item, inner);
+        return;
       case 'While':
         forEachChild(node, (child) => visit(child, inner));
         add({ kind: 'loop' });

@@ -249,6 +249,34 @@ describe('an allowlist under deny', () => {
     expect(await denies('command_prefix_allowlist', 'git push', 'cd x && git push')).toBe(true);
     expect(await denies('command_prefix_allowlist', 'git push', 'cd "x && git push')).toBe(true);
   });
+
+  it.each([
+    ['git push', 'git -C . push'],
+    ['git push', 'git -c a.b=c --git-dir .git push origin'],
+    ['git push', 'git --exec-path=/tmp -p push'],
+    ['git push', 'git -c alias.p=push p'],
+    ['git push', "git config --global alias.p 'push origin'"],
+    ['git push', 'git -C push push'],
+    ['git push --force', 'git push origin main --force'],
+    ['git push --force', 'git -C . push --quiet --force'],
+    ['kubectl delete pod', 'kubectl -n prod delete --grace-period 0 pod x'],
+    ['cargo publish', 'cargo +nightly publish'],
+    ['npm run deploy', 'npm --prefix web run --silent deploy'],
+  ])('sees %j in %j, whose options stand between its words', async (entry, line) => {
+    expect(await denies('command_prefix_allowlist', entry, line)).toBe(true);
+  });
+
+  it.each([
+    ['git push', 'git commit -m push'],
+    ['git push', 'git log -p push'],
+    ['git push', 'git -c push.default=simple status'],
+    ['git push', 'git config user.name push'],
+    ['git push --force', 'git push origin'],
+    ['npm run deploy', 'npm run build deploy'],
+    ['git push x', `git ${'-a push '.repeat(4000)}`],
+  ])('does not see %j in %j', async (entry, line) => {
+    expect(await denies('command_prefix_allowlist', entry, line)).toBe(false);
+  });
 });
 
 describe('another toolset', () => {

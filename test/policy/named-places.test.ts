@@ -58,6 +58,8 @@ describe('a place that a line names in a roundabout way', () => {
     'env --chdir=/etc cat shadow',
     'tar -tzf/etc/shadow',
     'tar -tzfid_rsa',
+    'case ~/.ssh/x in *) :;; esac',
+    'case x in y) cat ~/.ssh/x;; esac',
   ])('is where a rule denies it: %s', async (line) => {
     expect(await verdict(line, 'open')).toBe('deny matched_rule');
   });
