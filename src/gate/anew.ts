@@ -13,7 +13,7 @@ export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullab
     ...((before.preimage?.sha256 ?? null) === (preview.preimage?.sha256 ?? null) ? [] : ['the file is another one']),
     ...(program(before.record.exec) === program(evaluation.exec) && (before.preview.programs ?? programs) === programs
       ? []
-      : ['the program is another one']),
+      : [evaluation.exec === null ? 'the tool is another one of that name' : 'the program is another one']),
     ...(before.preview.places === places ? [] : ['its paths lead elsewhere']),
     ...(before.policy.sha256 === evaluation.policy.sha256 ? [] : ['the policy is another one']),
   ];

@@ -5,6 +5,7 @@ import type { CommandReading } from '../schema/command.ts';
 import { isInterpreter } from '../policy/programs.ts';
 import type { ExecFact, FileIdentity, PolicyCall, PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
+import type { Tool } from '../tools/tool.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -58,6 +59,10 @@ function scriptOf(rest: readonly string[], cwd: string, host: PolicyHost): reado
   }
   return null;
 }
+
+/** What stands behind a tool that is not the program's own, as such a digest. */
+export const originOf = ({ origin }: Pick<Tool, 'origin'>): string | null =>
+  origin === undefined ? null : sha256(origin);
 
 const identityOf = ({ dev, ino, size, mtime_ns, ctime_ns }: FileIdentity): readonly string[] => [
   dev,

@@ -2,7 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { KnownCall } from '../store/calls.ts';
 import { createAsker, type Steps } from './ask.ts';
-import { callHash, placesOf, programsOf } from './binding.ts';
+import { callHash, originOf, placesOf, programsOf } from './binding.ts';
 import { callBound } from './bounds.ts';
 import type { Budget } from './budget.ts';
 import { changeCall } from './changed.ts';
@@ -65,7 +65,8 @@ export function createGate(deps: GateDeps) {
       return ledger.refuse(call, movedMeanwhile);
     }
     const hash = callHash(prepared.call, prepared.cwd, evaluation.exec);
-    const programs = evaluation.action === 'approve' ? programsOf(prepared.site.command, host) : null;
+    const asks = evaluation.action === 'approve';
+    const programs = asks ? (programsOf(prepared.site.command, host) ?? originOf(found.tool)) : null;
     const places = placesOf(prepared.call, host);
     const judged: Judged = { prepared, evaluation, hash, places, programs, outdated: null };
     // What has been asked about already goes by its own verdict.

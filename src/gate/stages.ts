@@ -63,7 +63,7 @@ export type Judged = {
   readonly hash: string;
   /** Where its directory and its path led when it was judged. */
   readonly places: string;
-  /** What its commands would start; null for one that nobody is asked about, or without commands. */
+  /** What its commands would start, or which server or service would answer; null where neither is, or nobody is asked. */
   readonly programs: string | null;
   /** An approval for the session of this very call, given when something else would have run. */
   readonly outdated: Ask | null;

@@ -32,9 +32,9 @@ export async function openHook(deps: HookToolsDeps, name: string): Promise<Sourc
   }
   const service = serviceOf(row);
   const ports = deps.listing.portsOf(row);
-  const tools = listing.tools.map(({ tool, definition, state }) =>
+  const tools = listing.tools.map(({ tool, definition, state, sha256 }) =>
     state === 'ready'
-      ? hookTool(service, definition, ports)
+      ? { ...hookTool(service, definition, ports), origin: `hook ${row.id} ${row.url} ${sha256}` }
       : refusingTool({ tools: name, tool }, 'quarantined', quarantinedText(name, tool)),
   );
   const held = listing.tools.filter(({ state }) => state === 'quarantined').map(({ tool }) => tool);

@@ -57,7 +57,7 @@ export function createMcpSources(deps: McpSourcesDeps) {
     const name = { tools: one.row.name, tool: pinned.tool };
     return definition === null
       ? refusingTool(name, 'quarantined', quarantinedText(name))
-      : mcpTool(serverOf(one.row, one.connection), definition);
+      : { ...mcpTool(serverOf(one.row, one.connection), definition), origin: `mcp ${one.row.id} ${pinned.sha256}` };
   };
 
   /** Holds a list against the pins; what was said meanwhile goes with it. */

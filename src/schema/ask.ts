@@ -45,7 +45,7 @@ export type Preview = {
   readonly new_file?: boolean;
   /** Where the paths of the call led when it was asked about: an approval holds for these places. */
   readonly places?: string;
-  /** Digest of the files that its commands would start: an approval holds for these. */
+  /** Digest of the files that its commands would start, or of the server or service that answers: an approval holds for these. */
   readonly programs?: string;
   /** File state that the diff was computed against. */
   readonly preimage?: { readonly path: string; readonly sha256: string | null };

@@ -164,6 +164,11 @@ export type Tool<A = unknown, F = unknown> = {
   /** The description for a run, where it depends on root and chain limits; else `spec.description` holds. */
   describe?(where: ToolPlace): string;
   readonly args: Struct<A, unknown>;
+  /**
+   * What answers its calls, beside its name: the registration and the accepted definition. An approval holds for this, since
+   * the name may be given to something else. Absent for the tools of the program itself.
+   */
+  readonly origin?: string;
   /** False for a tool that is known but cannot be called now: it is in no list, and `prepare` says why (05 §2.6.3). */
   readonly offered?: false;
   /** Loads what `args` checks with, once, before the first check. Absent: nothing is to be loaded. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { addServer } from './add-server.ts';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 let app: ScriptedApp | undefined;
@@ -133,6 +134,58 @@ describe('an approval for the session', () => {
     expect(await running.client.forgetRemembered({ ...place, id: 'none' })).toEqual({ removed: 0 });
     expect(await running.client.forgetRemembered({ ...place, id: choice?.id ?? null })).toEqual({ removed: 1 });
     expect(await turn()).toBe(1);
+  });
+
+  /** A session whose model calls `one.echo` in each turn; each ask is let through for the session. */
+  const echoing = async () => {
+    const turns = [says('done', { role: 'tool' }), calls([call('one.echo', { message: 'a' })])];
+    const running = await scriptedApp({ policy: asking, turns });
+    app = running;
+    const asksOf = async (run_id: string) => {
+      const asks: string[] = [];
+      for await (const batch of running.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+        for (const event of batch) {
+          if (event.kind !== 'ask') continue;
+          asks.push(event.ask_id);
+          await running.client.answerAsk(verdict(event.ask_id, { remember: 'session' }));
+        }
+      }
+      return asks;
+    };
+    const anew = async (id: string) => (await running.client.showAsk({ id })).preview.anew?.why;
+    return { running, anew, turn: async () => asksOf((await running.chat('go', { on_ask: 'wait' })).run_id) };
+  };
+
+  it('asks again when a tool server of that name is another one', async () => {
+    const { running, anew, turn } = await echoing();
+    await addServer(running, 'one', ['tools']);
+    expect(await turn()).toHaveLength(1);
+    expect(await turn()).toEqual([]);
+    await running.client.removeMcpServer({ name: 'one' });
+    await addServer(running, 'one', ['tools', 'elsewhere']);
+    const [again = '', ...more] = await turn();
+    expect(more).toEqual([]);
+    expect(await anew(again)).toEqual(['the tool is another one of that name']);
+    expect(await turn()).toEqual([]);
+  });
+
+  it('asks again when a tool server was exchanged before the answer was taken in', async () => {
+    const { running, anew } = await echoing();
+    await addServer(running, 'one', ['tools']);
+    const { run_id } = await running.start({ on_ask: 'suspend' });
+    const { ask_id } = await running.seen(run_id, 'ask');
+    await running.client.awaitRun({ run_id, full: true });
+    await running.client.removeMcpServer({ name: 'one' });
+    await addServer(running, 'one', ['tools', 'elsewhere']);
+    await running.client.answerAsk(verdict(ask_id));
+    await running.client.resumeRun({ run_id, accept_changed_chain: false, on_ask: 'wait', timeout_ms: 0 });
+    const pending = () => running.rows("SELECT id FROM asks WHERE state = 'pending'").map(({ id }) => String(id));
+    await vi.waitFor(() => expect(pending()).toHaveLength(1), 20_000);
+    const [again = ''] = pending();
+    expect(await anew(again)).toEqual(['the tool is another one of that name']);
+    await running.client.answerAsk(verdict(again, { outcome: 'deny' }));
+    await running.client.awaitRun({ run_id, full: true });
+    expect(running.rows("SELECT call_id FROM tool_calls WHERE state = 'done'")).toEqual([]);
   });
 
   it('asks again when the path has become one that is reserved for people', async () => {
