@@ -59,7 +59,9 @@ export async function prepareCall({ run, request, found }: GateCall): Promise<Pr
     args,
     call: { tools, tool: name, args: injected.args },
     shown: shownArguments(injected),
-    dropped: injected.hidden.filter((hidden) => Object.hasOwn(parsed.record, hidden)),
+    dropped: Object.keys(parsed.record).filter(
+      (given) => injected.hidden.includes(given) || !Object.hasOwn(injected.args, given),
+    ),
     facts: prepared.facts,
     looked: prepared.looked ?? null,
     site,

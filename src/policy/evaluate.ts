@@ -12,6 +12,7 @@ import type {
   TrustedStart,
   TrustFinding,
 } from '../schema/policy.ts';
+import { foldCase } from '../text/fold-case.ts';
 import { messageOf } from '../text/thrown.ts';
 import { type Analysis, analyseCall, analyseLine } from './analysis.ts';
 import { type CommandTest, prefixEntries } from './commands.ts';
@@ -23,7 +24,7 @@ import { floorOf, wallOf } from './guards.ts';
 import type { ValueTest } from './operators.ts';
 import { gating } from './trusted.ts';
 import { analysisRecord } from './segments.ts';
-import { createScope, no, type Reading, type Scope, unclear, yes } from './scope.ts';
+import { createScope, isOwn, no, type Reading, type Scope, unclear, yes } from './scope.ts';
 
 export type EvaluateOptions = {
   /** Keeps what every condition saw (`explain`); every condition of a tried rule is evaluated then. */
@@ -254,6 +255,8 @@ function judgeCondition(compiled: CompiledCondition, sight: Sight, action: Actio
   if (operator.kind === 'command' && scope.call.tools === 'local_shell') {
     return operator.test(scope.analysis(), scope, action);
   }
+  const rival = isOwn(scope.call.tools) ? null : rivalOf(scope.call.args, compiled.steps);
+  if (rival !== null) return unclear(`may be meant by the argument ${rival}: some servers do not tell case apart`);
   const value = valueAt(scope.call.args, compiled.steps);
   const present = value !== undefined && value !== null;
   if (operator.kind === 'exists') {
@@ -287,6 +290,22 @@ function judgeLine(test: CommandTest, value: unknown, { scope, options, lines }:
   lines.set(value, analysis);
   const reading = test(analysis, scope, action);
   return analysis.floor === null ? reading : { ...reading, floor: analysis.floor };
+}
+
+/**
+ * A name on the way that differs in case alone from the one that a rule is about. Many servers take either: beside or in
+ * place of `path` they read what stands under `Path`. Null where there is none, or the tool is ours.
+ */
+function rivalOf(args: unknown, steps: readonly string[]): string | null {
+  let value: unknown = args;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+    const folded = foldCase(step);
+    const rival = Object.keys(value).find((name) => name !== step && foldCase(name) === folded);
+    if (rival !== undefined) return rival;
+    value = valueAt(value, [step]);
+  }
+  return null;
 }
 
 /** The own member that the steps lead to; undefined when there is none. */

@@ -1,6 +1,7 @@
 import type { BuiltInProvider } from '../schema/tool-names.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { CommandWord } from '../schema/command.ts';
+import { foldCase } from '../text/fold-case.ts';
 import { parseUrl } from '../text/parse-url.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { collectPaths, isStandard, placesOfWord } from './named-paths.ts';
@@ -224,6 +225,9 @@ function isOutside(path: PathValue, { host }: Scope): boolean {
 
 const pathKeys: ReadonlySet<string> = new Set(['path', 'file', 'filename', 'directory', 'cwd', 'uri']);
 const maxDepth = 64;
+/** In any case: many servers do not tell `path` and `Path` apart. */
+const isPathKey = (name: string): boolean => pathKeys.has(name) || pathKeys.has(foldCase(name));
+const isUri = (name: string): boolean => foldCase(name) === 'uri';
 /** What is longer under a name that only may be one of a path is the content of something. */
 const isLong = (text: unknown): boolean => typeof text === 'string' && text.length > 65_536;
 
@@ -232,7 +236,7 @@ const isLong = (text: unknown): boolean => typeof text === 'string' && text.leng
  * named by nothing else, so a text of that name that is no path is not refused by accident.
  */
 const mayNamePath = (name: string): boolean =>
-  pathKeys.has(name) ||
+  isPathKey(name) ||
   /(^|_)(paths?|files?|filenames?|director(y|ies)|dirs?|folders?|source|destination|src|dst|dest|target)$/.test(
     name
       .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -253,7 +257,7 @@ const mayBePath = (text: unknown): boolean => typeof text === 'string' && text.l
 export function argumentPaths(
   args: unknown,
   scope: Scope,
-  isKey: (name: string) => boolean = (name) => pathKeys.has(name),
+  isKey: (name: string) => boolean = isPathKey,
 ): { paths: readonly PathValue[]; whole: boolean } {
   const paths: PathValue[] = [];
   let whole = true;
@@ -273,15 +277,15 @@ export function argumentPaths(
       const isList = Array.isArray(at.value);
       // The elements of a list go by its name, however deep they stand in it.
       const name = isList ? at.name : own;
-      const isNamed = isKey(name) && name !== 'uri';
+      const isNamed = isKey(name) && !isUri(name);
       if (!isList && isKey(at.name)) add(own);
-      if ((isNamed || isFileUrl(member)) && (pathKeys.has(name) || !isLong(member))) add(member);
+      if ((isNamed || isFileUrl(member)) && (isPathKey(name) || !isLong(member))) add(member);
       else if (at.within && mayBePath(member)) add(member);
       open.push({
         name,
         value: member,
         depth: at.depth + 1,
-        within: at.within || (pathKeys.has(name) && name !== 'uri'),
+        within: at.within || (isPathKey(name) && !isUri(name)),
       });
     }
   }

@@ -106,12 +106,49 @@ describe('a tool of a server', () => {
     [{ file: { '.git/config': 'text' } }, 'floor'],
     [{ file: { name: 'a.md', content: 'see\n.reins/x' } }, 'allow'],
     [{ files: [{ path: 'a.md', content: 'see .reins/x' }] }, 'allow'],
+    [{ Path: '.reins/x' }, 'control_plane'],
+    [{ CWD: '.reins' }, 'control_plane'],
+    [{ FILE: '.git/config' }, 'floor'],
+    [{ URI: 'https://x.test/.reins/y' }, 'allow'],
     [{ uri: { value: 'https://x.test/.reins/y' } }, 'allow'],
     [{ text: 'file: .reins/x', url: 'https://x.test/?a=file:///srv/p/.reins/x' }, 'allow'],
     [{ text: '.reins/x', content: '.envrc' }, 'allow'],
     [{ path: 5 }, 'allow'],
   ])('with the arguments %j: %s', async (args, expected) => {
     expect(await verdict('server', 'tool', args)).toBe(expected);
+  });
+});
+
+describe('an argument of a tool that is not ours', () => {
+  const when = (value: string, key = 'path') => [{ key, op: 'path_within', value }];
+  const judged = async (rule: object, args: object, tools = 'server') => {
+    const { action, reason } = judge(
+      await load({ default_action: 'action' in rule && rule.action === 'allow' ? 'approve' : 'allow', rules: [rule] }),
+      { tools, tool: 'read', args: { ...args } },
+      plainHost,
+    );
+    return `${action} ${reason}`;
+  };
+
+  it('is what a rule is about under its name in another case too, since the server may read either', async () => {
+    for (const args of [{ Path: '/etc/x' }, { path: 'a', PATH: '/etc/x' }, { Path: 'a', path: 'a' }]) {
+      expect(await judged({ action: 'deny', when: when('/etc') }, args)).toBe('deny matched_rule');
+    }
+    expect(await judged({ action: 'approve', when: when('/etc') }, { Path: '/etc/x' })).toBe('approve floor');
+    expect(await judged({ action: 'allow', when: when('.') }, { path: 'a', Path: '/etc/x' })).toBe(
+      'approve default_action',
+    );
+    expect(await judged({ action: 'allow', when: when('.') }, { path: 'a', other: '/etc/x' })).toBe(
+      'allow matched_rule',
+    );
+    expect(await judged({ action: 'deny', when: when('/etc', '/to/file') }, { to: { File: '/etc/x' } })).toBe(
+      'deny matched_rule',
+    );
+    expect(await judged({ action: 'deny', when: [{ key: 'task', op: 'exists' }] }, { 'ta\u017fk': 1 })).toBe(
+      'deny matched_rule',
+    );
+    // A tool of ours refuses an argument that it does not know.
+    expect(await judged({ action: 'deny', when: when('/etc') }, { Path: '/etc/x' }, 'local_fs')).toBe('approve floor');
   });
 });
 

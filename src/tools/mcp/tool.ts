@@ -1,3 +1,4 @@
+import { foldCase } from '../../text/fold-case.ts';
 import { objectSchema } from '../../text/object-schema.ts';
 import { offeredDefinition } from '../definition.ts';
 import type { ToolFailure } from '../failure.ts';
@@ -85,8 +86,8 @@ function injected(
   hidden: ReadonlySet<string>,
 ): Injected | ToolFailure {
   if (hidden.size === 0) return { args: record, hidden: [] };
-  const args: Record<string, unknown> = { ...withoutNames(record, hidden) };
   const properties = isObject(inputSchema['properties']) ? inputSchema['properties'] : {};
+  const args: Record<string, unknown> = { ...withoutNames(record, standIns(record, hidden, properties)) };
   for (const [key, text] of Object.entries(server.inject)) {
     const found = server.expand(text, `${server.name}.${key}`);
     if (found.kind === 'missing') {
@@ -96,6 +97,16 @@ function injected(
     args[key] = injectedValue(found.value, isObject(property) ? property['type'] : undefined);
   }
   return { args, hidden: [...hidden] };
+}
+
+/**
+ * The names of a model's arguments that the operator's stand for: also one in another case that the server does not declare,
+ * and may read all the same.
+ */
+function standIns(record: ArgumentRecord, hidden: ReadonlySet<string>, properties: object): ReadonlySet<string> {
+  const folded = new Set([...hidden].map(foldCase));
+  const meant = (name: string): boolean => folded.has(foldCase(name)) && !Object.hasOwn(properties, name);
+  return new Set([...hidden, ...Object.keys(record).filter(meant)]);
 }
 
 const progressLine = ({ progress, total, message }: Progress): string => {

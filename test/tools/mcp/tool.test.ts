@@ -79,6 +79,14 @@ describe('the arguments of a call', () => {
     expect(parseArguments(tool, text, false)).toMatchObject({ ok: false, message });
   });
 
+  it('give way to what the operator adds, also under its name in another case, unless the server tells the two apart', () => {
+    const said = { q: 'x', tenant: 'mine', Tenant: 'mine', TENANT: 'mine' };
+    const added = (properties: object) =>
+      mcpTool(server({ tenant: 'acme' }), definition({ inputSchema: { type: 'object', properties } })).inject?.(said);
+    expect(added({ tenant: {} })).toEqual({ args: { q: 'x', tenant: 'acme' }, hidden: ['tenant'] });
+    expect(added({ tenant: {}, Tenant: {} })).toMatchObject({ args: { q: 'x', tenant: 'acme', Tenant: 'mine' } });
+  });
+
   it('are held against what only draft 7 has', async () => {
     const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }] };
     const $schema = 'http://json-schema.org/draft-07/schema#';
