@@ -1,6 +1,7 @@
 import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import type { Analysis } from './analysis.ts';
+import { pathsInCode } from './code-paths.ts';
 import type { PathValue } from './paths.ts';
 
 /** Reads a path text of the call under judgement. */
@@ -54,11 +55,12 @@ export function collectPaths(read: ReadPath): {
  */
 export function placesOfWord(
   { path, open, unset }: CommandWord,
-  { directories }: FoundCommand,
+  { directories, words }: FoundCommand,
   host: PolicyHost,
 ): readonly string[] {
   const places: string[] = [];
-  const parts = unset === undefined ? partsOf(path) : [...partsOf(path), ...partsOf(unset)];
+  const program = words[0]?.text ?? '';
+  const parts = [...partsOf(path), ...(unset === undefined ? [] : partsOf(unset)), ...pathsInCode(program, path)];
   for (const part of parts) for (const base of directories) places.push(placed(part, base, host));
   if (!open || !/[*?[]/.test(path)) return places;
   const files = places.flatMap((place) =>

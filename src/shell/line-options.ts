@@ -1,4 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
+import { linesInCode } from './code-lines.ts';
 
 /**
  * Options of ordinary programs whose value is started. No list grants them, since no table lists them; a rule that denies
@@ -51,7 +52,7 @@ const gitSetting =
 export function lineOptions(name: string, rest: readonly CommandWord[]): readonly CommandWord[] {
   if (name === 'git') return gitLines(rest);
   const own = Object.hasOwn(options, name) ? options[name] : undefined;
-  if (own === undefined) return [];
+  if (own === undefined) return rest.flatMap((word) => linesInCode(name, word.text).map((text) => ({ ...word, text })));
   // Its commands may be words of its own as well.
   const values = name === 'sqlite3' ? [...valuesOf(own, rest), ...rest] : valuesOf(own, rest);
   return values.flatMap((value) => lineIn(name, value));
