@@ -2,8 +2,8 @@ import type { BuiltInProvider } from '../schema/tool-names.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { CommandWord } from '../schema/command.ts';
 import { foldCase } from '../text/fold-case.ts';
-import { parseUrl } from '../text/parse-url.ts';
 import { type Analysis, programName } from './analysis.ts';
+import { fileUrlPath, isFileUrl } from './foreign-paths.ts';
 import { collectPaths, isStandard, placesOfWord } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
 import { ownCommand } from './own-commands.ts';
@@ -290,23 +290,4 @@ export function argumentPaths(
     }
   }
   return { paths, whole };
-}
-
-/**
- * It names a path under whatever name it stands. The parser of URLs takes away blanks and controls in front, and tabs and
- * line ends everywhere.
- */
-const isFileUrl = (value: unknown): value is string =>
-  typeof value === 'string' && /^[\0-\x20]*f[\t\n\r]*i[\t\n\r]*l[\t\n\r]*e[\t\n\r]*:[\t\n\r]*\S/i.test(value);
-
-/** The path of a `file:` URL as a tool would open it. */
-function fileUrlPath(text: string): string {
-  const pathname = parseUrl(text)?.pathname;
-  if (pathname === undefined) return text.slice(text.indexOf(':') + 1);
-  const path = /^\/[A-Za-z]:(\/|$)/.test(pathname) ? pathname.slice(1) : pathname;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

@@ -1,6 +1,7 @@
 import type { Action, PolicyCall, PolicyHost, TrustedBinaries, TrustedStart, TrustFinding } from '../schema/policy.ts';
 import { builtInProviders } from '../schema/tool-names.ts';
 import type { Analysis } from './analysis.ts';
+import { foreignPath } from './foreign-paths.ts';
 import type { GlobPlaces } from './glob.ts';
 import { namedPaths } from './named-paths.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
@@ -58,8 +59,7 @@ export function createScope(
   const path = (text: string): PathValue => {
     const known = paths.get(text);
     if (known !== undefined) return known;
-    // A tool that is not ours may take it for the home directory, as a shell does.
-    const value = pathValue(text === '~' && !isOwn(call.tools) ? '~/' : text, host);
+    const value = pathValue(isOwn(call.tools) ? text : foreignPath(text), host);
     paths.set(text, value);
     return value;
   };

@@ -157,14 +157,30 @@ describe('a tilde alone', () => {
     default_action: 'approve',
     rules: [{ action, when: [{ key: 'path', op: 'path_within', value }] }],
   });
-  const judged = async (policy: object, tools: string) =>
-    judge(await load(policy), { tools, tool: 'list_dir', args: { path: '~' } }, plainHost).action;
+  const judged = async (policy: object, tools: string, path = '~') =>
+    judge(await load(policy), { tools, tool: 'list_dir', args: { path } }, plainHost).action;
 
   it('is the home directory to a tool that is not ours, which may read it so, and a name to one of ours', async () => {
     expect(await judged(rule('~/', 'deny'), 'server')).toBe('deny');
     expect(await judged(rule('.', 'allow'), 'server')).toBe('approve');
     expect(await judged(rule('~/', 'deny'), 'local_fs')).toBe('approve');
     expect(await judged(rule('.', 'allow'), 'local_fs')).toBe('allow');
+  });
+
+  it('and so are a file URL and blanks around a path what such a tool may make of them', async () => {
+    for (const path of [
+      'file:///home/u/notes',
+      'FILE://localhost/home/u/no%74es',
+      ' /home/u/notes',
+      '~/notes\n',
+      '\t~',
+    ]) {
+      expect([path, await judged(rule('~/', 'deny'), 'server', path)]).toEqual([path, 'deny']);
+      expect([path, await judged(rule('.', 'allow'), 'server', path)]).toEqual([path, 'approve']);
+    }
+    for (const path of ['file:///srv/p/notes', ' notes', 'notes']) {
+      expect([path, await judged(rule('.', 'allow'), 'server', path)]).toEqual([path, 'allow']);
+    }
   });
 });
 
