@@ -38,6 +38,10 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
       think: settings.value('think'),
       shell_env: settings.value('shell-env'),
     }),
+    settingsFault() {
+      const fault = settings.userFault();
+      return fault === null ? null : `${fault.message.replace(/\.$/, '')} (${fault.mend})`;
+    },
     defaults: models.defaults,
     preRun: (wanted, loaded) =>
       setup.preRun(wanted, {

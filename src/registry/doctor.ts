@@ -1,9 +1,11 @@
 import { dirname } from 'node:path';
+import { userLevelKeys } from '../schema/config.ts';
 import type { BinaryState } from '../schema/policy.ts';
 import type { SetupIssue } from '../schema/registry.ts';
 import { mostAttempts } from '../schema/run-record.ts';
 import type { BackendRow } from '../store/registry.ts';
 import type { Inspection } from './inspection.ts';
+import type { UserSettingsFault } from './ports.ts';
 import { quote } from '../text/quote.ts';
 
 /** What the registry itself contributes to the doctor's list. */
@@ -15,6 +17,8 @@ export type OwnFindings = {
   readonly told: ReadonlySet<string>;
   readonly isSet: (variable: string) => boolean;
   readonly unreadableKeys: readonly string[];
+  /** Why nothing of the user's own settings file counts. */
+  readonly settingsFault: UserSettingsFault | null;
 };
 
 type Draft = Omit<SetupIssue, 'fixPath' | 'cliCommand' | 'subject'> & {
@@ -332,6 +336,17 @@ function* keyIssues(own: OwnFindings): Generator<SetupIssue> {
       fixPath: '/backends',
       cliCommand: `reins backend update ${name} --api-key-env NAME`,
       subject: name,
+    });
+  }
+  if (own.settingsFault !== null) {
+    const { path, message, mend } = own.settingsFault;
+    yield issue({
+      code: 'config_unreadable',
+      severity: 'warning',
+      category: 'storage',
+      message: `${message} The defaults count for its keys: ${[...userLevelKeys].join(', ')}.`,
+      cliCommand: mend,
+      subject: path,
     });
   }
   for (const key of own.unreadableKeys) {

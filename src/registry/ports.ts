@@ -3,9 +3,13 @@ import type { WireError } from '../schema/errors.ts';
 import type { Route } from '../schema/protocol.ts';
 import type { SourceKind } from '../schema/tool-sources.ts';
 
+export type UserSettingsFault = { readonly path: string; readonly message: string; readonly mend: string };
+
 /** Settings that belong to the user and never to a project's database (config key `shell`). Values are JSON text. */
 export type UserSettings = {
   get(key: string): string | null;
+  /** Why the file counts as empty, and the command that mends it; null where it is used or missing. */
+  fault(): UserSettingsFault | null;
   set(key: string, json: string): void;
   delete(key: string): void;
 };

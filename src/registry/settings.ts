@@ -11,7 +11,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { ConfigEntry } from '../schema/registry.ts';
 import type { Settings as SettingsStore } from '../store/settings.ts';
 import { hidden, maskPatterns } from './mask-patterns.ts';
-import type { RecordChange, UserSettings } from './ports.ts';
+import type { RecordChange, UserSettings, UserSettingsFault } from './ports.ts';
 
 export type SettingsDeps = {
   readonly store: Pick<SettingsStore, 'get' | 'set' | 'delete' | 'list'>;
@@ -105,6 +105,9 @@ export function createSettings(deps: SettingsDeps) {
 
     /** True when the operator has set the key to something readable. */
     isSet: (key: ConfigKey): boolean => current(key) !== null,
+
+    /** Why no key of the user level is read; null where they are. */
+    userFault: (): UserSettingsFault | null => deps.user.fault(),
 
     /** Keys whose stored value cannot be read; each counts as its default. */
     unreadable: (): readonly ConfigKey[] =>

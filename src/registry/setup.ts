@@ -150,6 +150,7 @@ export function createSetup(deps: SetupDeps) {
         told: new Set(told.map(({ subject }) => subject ?? '')),
         isSet: secrets.isSet,
         unreadableKeys: settings.unreadable(),
+        settingsFault: settings.userFault(),
       }),
       ...sourceIssues(toolSources),
     ];

@@ -6,7 +6,7 @@ import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
 import { writeAtomic } from '../workspace/files.ts';
-import type { UserSettings } from './ports.ts';
+import type { UserSettings, UserSettingsFault } from './ports.ts';
 
 /** Larger files are not ours. */
 const maxBytes = 1024 * 1024;
@@ -29,14 +29,22 @@ export function createUserSettings(deps: { readonly reinsHome: string }): UserSe
       });
     }
   };
+  const faultOf = ({ what, mend }: Extract<SettingsFile, { readonly ok: false }>): UserSettingsFault => ({
+    path,
+    message: `The settings file ${path} is not used: it ${what}.`,
+    mend,
+  });
   const toChange = (): JsonObject => {
     const file = read(path);
     if (file.ok) return file.values;
-    throw new RuntimeError('config_invalid', `The settings file ${path} is not used: it ${file.what}.`, {
-      hints: [file.mend],
-    });
+    const { message, mend } = faultOf(file);
+    throw new RuntimeError('config_invalid', message, { hints: [mend] });
   };
   return {
+    fault() {
+      const file = read(path);
+      return file.ok ? null : faultOf(file);
+    },
     get(key) {
       const file = read(path);
       return file.ok && Object.hasOwn(file.values, key) ? JSON.stringify(file.values[key]) : null;

@@ -45,6 +45,8 @@ export type PrepareDeps = {
   loadChain(wanted: ChainWanted & { readonly text?: string | undefined }): Promise<RunnableChain>;
   openPolicy(wanted: PolicyWanted): Promise<GoverningPolicy>;
   settings(): RunSettings;
+  /** Why nothing of the user's own settings file counts, with what mends it; null where it is used or missing. */
+  settingsFault(): string | null;
   defaults(given: { readonly model: string | null; readonly provider: string | null }): Promise<RunDefaults>;
   /** 08 §12.3, and what would serve the first turn. */
   preRun(

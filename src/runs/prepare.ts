@@ -89,7 +89,10 @@ export async function prepareRun(
   }
   const tables = await deps.commandTables();
   // Last of all, so that nothing is left open by a run that does not begin.
-  const sources = given.tools === undefined && usesSources(kind) ? await deps.sources(chain) : noSources;
+  const acts = given.tools === undefined && actsForOperator(kind);
+  const sources = acts ? await deps.sources(chain) : noSources;
+  // A flag says what the file would have said.
+  const unread = acts && !input.shell ? deps.settingsFault() : null;
   const catalog = createCatalog([
     ...(given.tools ?? toolsOf(deps, kind, input)),
     ...sources.opened.flatMap(({ tools }) => tools),
@@ -112,7 +115,13 @@ export async function prepareRun(
     timeoutMs: input.timeout_ms,
     images,
     tables: tables.tables,
-    warnings: [...chain.warnings, ...policy.warnings, ...tables.warnings, ...wideRoot(deps, root)],
+    warnings: [
+      ...chain.warnings,
+      ...policy.warnings,
+      ...tables.warnings,
+      ...(unread === null ? [] : [unread]),
+      ...wideRoot(deps, root),
+    ],
   };
 }
 
@@ -137,7 +146,7 @@ function chainOfKind(kind: RunKind): ChainUse {
 }
 
 /** Runs that may use what the operator has registered: those that act for somebody. */
-const usesSources = (kind: RunKind): boolean => kind === 'run' || kind === 'chat' || kind === 'plan_step';
+const actsForOperator = (kind: RunKind): boolean => kind === 'run' || kind === 'chat' || kind === 'plan_step';
 
 function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly Tool[] {
   const { shell } = input;

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { program, startCli } from '../support/run-cli.ts';
 import { createProject, echoChain, resultMembers, type World } from './world.ts';
 
@@ -377,6 +377,36 @@ describe('input', () => {
     world.write('large.txt', Buffer.alloc(11_000_000, 'x'));
     expect((await world.run([...echo, '--input', '@large.txt'])).stderr).toBe(
       'reins: --input: large.txt is 11000000 bytes, more than the limit of 10485760 bytes (10 MiB)\n  reins help flags\n',
+    );
+  });
+});
+
+describe('a settings file of the user that cannot be used', () => {
+  const path = () => join(world.home, '.reins/config.json');
+  const says = () => `The settings file ${path()} is not used: it is not one JSON object`;
+  const mend = () => `mv ${path()} ${path()}.bak`;
+  const run = ['run', '--chain', 'echo.json', 'hi'];
+  beforeEach(() => writeFileSync(path(), '{"shell": true', { mode: 0o600 }));
+  afterEach(() => rmSync(path()));
+
+  test('is one line of a run, which goes on without it, and a warning of its result', async () => {
+    const warning = `${says()} (${mend()})`;
+    const text = await world.run(run);
+    expect(text).toMatchObject({ code: 0, stdout: 'hi\n', stderr: `reins: warning: ${warning}\n` });
+    expect(JSON.parse((await world.run([...run, '--json'])).stdout).warnings).toEqual([warning]);
+  });
+
+  test('is nothing to a run that is told by a flag what would stand in it', async () => {
+    expect(await world.run([...run, '--shell'])).toMatchObject({ code: 0, stdout: 'hi\n', stderr: '' });
+  });
+
+  test('is named by doctor, with the next step, in both forms', async () => {
+    const message = `${says()}. The defaults count for its keys: shell.`;
+    const { stdout } = await world.run(['doctor', '--skip-probe']);
+    expect(stdout).toContain(`[warning] config_unreadable: ${message}\n    Try: ${mend()}\n`);
+    const { issues } = JSON.parse((await world.run(['doctor', '--skip-probe', '--json'])).stdout);
+    expect(issues).toContainEqual(
+      expect.objectContaining({ code: 'config_unreadable', message, cliCommand: mend(), subject: path() }),
     );
   });
 });

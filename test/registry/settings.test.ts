@@ -195,6 +195,18 @@ describe('settings', () => {
     await expect(settings.unsetConfig({ key: 'shell' })).rejects.toMatchObject(expected);
     expect(readFileSync(file, 'utf8')).toBe(text);
     expect(statSync(file).mode & 0o777).toBe(mode);
+    const { issues } = (await rooms.setup.doctor({ probe: false })).status;
+    expect(issues.filter(({ code }) => code === 'config_unreadable')).toEqual([
+      {
+        code: 'config_unreadable',
+        severity: 'warning',
+        category: 'storage',
+        message: `${expected.message} The defaults count for its keys: shell.`,
+        fixPath: null,
+        cliCommand: expected.hints[0],
+        subject: file,
+      },
+    ]);
   });
 
   it('of the user directory may begin with a byte order mark, and an empty file is none', async () => {
