@@ -89,10 +89,13 @@ export const exitCodes: readonly (readonly [code: number, meaning: string])[] = 
 const exitRows = (codes: readonly number[]): readonly HelpRow[] =>
   exitCodes.filter(([code]) => codes.includes(code)).map(([code, meaning]) => [String(code), meaning] as const);
 
+/** What the program is for. */
+export const rootPurpose = 'agents on your own machine, every tool call under your policy.';
+
 /** Text of `reins --help`. */
 export function renderRootHelp(): string {
   return `${[
-    'reins: agents on your own machine, every tool call under your policy.',
+    `reins: ${rootPurpose}`,
     ...section('Usage', [
       '  reins [run] [flags] <text>…    one instruction, one answer',
       '  reins <command> [flags] …      a command of the list below',
@@ -126,6 +129,18 @@ const argumentTerm = (argument: Argument) => {
   return argument.required === true ? `<${argument.name}>${many}` : `[${argument.name}]${many}`;
 };
 
+/** `reins session show [<name>] [flags]`. */
+export function usageOf(path: readonly Command[]): string {
+  const command = path.at(-1);
+  return [
+    'reins',
+    ...path.map(({ name }) => name),
+    ...(command?.commands === undefined ? [] : [command.bare === true ? '[<subcommand>]' : '<subcommand>']),
+    ...(command?.arguments ?? []).map(argumentTerm),
+    '[flags]',
+  ].join(' ');
+}
+
 /**
  * Help of a command or subcommand (06 §2.6), at most 80 columns.
  * @param path the command, then its subcommand
@@ -133,19 +148,11 @@ const argumentTerm = (argument: Argument) => {
 export function renderCommandHelp(path: readonly Command[]): string {
   const command = path.at(-1);
   if (command === undefined) return renderRootHelp();
-  const name = path.map((entry) => entry.name).join(' ');
   const own = command.flags ?? [];
-  const usage = [
-    'reins',
-    name,
-    ...(command.commands === undefined ? [] : [command.bare === true ? '[<subcommand>]' : '<subcommand>']),
-    ...(command.arguments ?? []).map(argumentTerm),
-    '[flags]',
-  ].join(' ');
   return `${[
     command.purpose,
     ...section('Usage', [
-      `  ${usage}`,
+      `  ${usageOf(path)}`,
       ...(command.aliases === undefined ? [] : [`  also: ${command.aliases.join(', ')}`]),
     ]),
     ...section('Commands', renderRows((command.commands ?? []).map((entry) => [entry.name, entry.purpose] as const))),

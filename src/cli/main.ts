@@ -11,7 +11,8 @@ declare const FAIL_POINTS: boolean;
 declare const WebAssembly: { readonly Memory: new (size: { readonly initial: number }) => object };
 
 const argv = process.argv.slice(2);
-const only = argv.length === 1 ? argv[0] : undefined;
+const format = process.env['REINS_OUTPUT_FORMAT'];
+const only = argv.length === 1 && format !== 'json' && format !== 'stream-json' ? argv[0] : undefined;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 const cwd = workingDirectory();

@@ -87,12 +87,18 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
   let context: Context | null = null;
   let threads: Threads | undefined;
   try {
+    const { format } = formOf(scanned, process.environment);
     if (has(scanned, 'version')) {
-      await terminal.out(`reins ${process.version}\n`);
+      if (format === 'text') await terminal.out(`reins ${process.version}\n`);
+      else await jsonPrinter(terminal)(await (await import('./commands/version.ts')).versionJson(process));
       return 0;
     }
     const command = scanned.path.at(-1);
     const site: ValueSite = { now: process.now(), absolute: (path) => resolve(process.cwd, path) };
+    if (has(scanned, 'help') && format !== 'text') {
+      await jsonPrinter(terminal)((await import('./help-json.ts')).commandJson(scanned.path));
+      return 0;
+    }
     if (has(scanned, 'help')) return await help(process, terminal, scanned.path, command);
     if (command === undefined) {
       // A flag that took the text for its value is told before the help that would hide it.

@@ -4,7 +4,7 @@ import { globalFlags } from './table/globals.ts';
 import type { HelpTopic } from './table/surfaces.ts';
 
 /** 06 §4. Variables that stand for a flag are named with the flag they stand for. */
-const variables: readonly HelpRow[] = [
+export const variables: readonly HelpRow[] = [
   ['REINS_HOME', 'User-level directory, default ~/.reins.'],
   ...globalFlags.flatMap((flag): readonly HelpRow[] =>
     flag.env?.startsWith('REINS_') === true ? [[flag.env, `As --${flag.name}.`]] : [],
@@ -33,7 +33,8 @@ const config = (): readonly HelpRow[] =>
     return [key, `${meaning} (${fallback === '' ? 'no default' : `default ${fallback}`}; ${accepts})`] as const;
   });
 
-const titles: Readonly<Record<HelpTopic, string>> = {
+/** One line per topic. */
+export const topicTitles: Readonly<Record<HelpTopic, string>> = {
   flags: 'Global flags, before or after any command word.',
   env: 'Environment variables. Flag > environment > config > built-in.',
   'exit-codes': 'Exit codes.',
@@ -48,5 +49,5 @@ export function renderTopic(topic: HelpTopic): string {
     'exit-codes': () => exitCodes.map(([code, meaning]) => [String(code), meaning] as const),
     config,
   };
-  return `${[titles[topic], '', ...renderRows(rows[topic]())].join('\n')}\n`;
+  return `${[topicTitles[topic], '', ...renderRows(rows[topic]())].join('\n')}\n`;
 }

@@ -15,12 +15,16 @@ beforeEach(() => {
 afterEach(() => world.remove());
 
 describe('version and help', () => {
-  test.each([['version'], ['--version'], ['-v'], ['--json', '--version']])('%s prints one line', async (...argv) => {
+  test.each([['version'], ['--version'], ['-v'], ['--quiet', '--version']])('%s prints one line', async (...argv) => {
     expect(await world.run(argv)).toEqual({ code: 0, signal: null, stdout: `reins ${version}\n`, stderr: '' });
   });
 
-  test('version --json names the runtime and the database schema', async () => {
-    const { code, stdout } = await world.run(['version', '--json']);
+  test.each<[string, readonly string[], Readonly<Record<string, string>>]>([
+    ['version --json', ['version', '--json'], {}],
+    ['--json --version', ['--json', '--version'], {}],
+    ['-v with the format of the environment', ['-v'], { REINS_OUTPUT_FORMAT: 'json' }],
+  ])('%s names the runtime and the database schema', async (_name, argv, environment) => {
+    const { code, stdout } = await world.run(argv, { environment });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       version,
@@ -34,7 +38,7 @@ describe('version and help', () => {
   test('help goes to stdout when it is asked for, and to stderr when nothing else can be done', async () => {
     const asked = await world.run(['--help']);
     expect([asked.code, asked.stderr]).toEqual([0, '']);
-    expect((await world.run(['--json', '-h'])).stdout).toBe(asked.stdout);
+    expect((await world.run(['--quiet', '-h'])).stdout).toBe(asked.stdout);
     expect(await world.run([])).toEqual({ code: 2, signal: null, stdout: '', stderr: asked.stdout });
   });
 
@@ -49,6 +53,53 @@ describe('version and help', () => {
       '',
       'reins: "nosuch" is neither a command nor a topic (flags, env, exit-codes, config)\n  reins --help\n',
     ]);
+  });
+
+  test('help for a script is one object, however it is asked for', async () => {
+    const object = async (...argv: readonly string[]) => {
+      const { code, stdout, stderr } = await world.run([...argv, '--json']);
+      expect([argv, code, stderr]).toEqual([argv, 0, '']);
+      return JSON.parse(stdout);
+    };
+    const show = {
+      name: 'session show',
+      purpose: 'Show the messages of a session.',
+      usage: 'reins session show [name] [flags]',
+      aliases: [],
+      commands: [],
+      arguments: [{ name: 'name', required: false, many: false, words: null, help: expect.any(String) }],
+      flags: expect.any(Array),
+      examples: expect.any(Array),
+      exitCodes: [0, 1, 2].map((code) => ({ code, meaning: expect.any(String) })),
+    };
+    expect(await object('help', 'session', 'show')).toEqual(show);
+    expect(await object('session', 'show', '-h')).toEqual(show);
+    const root = await object('--help');
+    expect(await object('help')).toEqual(root);
+    expect(root.commands).toHaveLength(23);
+    expect(root.flags).toContainEqual({
+      flag: '--on-ask',
+      short: null,
+      kind: 'enum',
+      value: 'mode',
+      words: ['wait', 'suspend', 'deny'],
+      default: null,
+      env: 'REINS_ON_ASK',
+      config: 'on-ask',
+      help: expect.any(String),
+    });
+    expect((await object('help', 'flags')).flags).toEqual(root.flags);
+    expect((await object('help', 'config')).keys).toContainEqual({
+      name: 'on-ask',
+      accepts: 'wait, suspend, deny',
+      default: 'suspend',
+      meaning: expect.any(String),
+    });
+    expect((await object('help', 'exit-codes')).exitCodes).toContainEqual({ code: 4, meaning: expect.any(String) });
+    expect((await object('help', 'env')).variables).toContainEqual({
+      names: ['REINS_TUI', 'REINS_THEME'],
+      meaning: expect.any(String),
+    });
   });
 
   test('none of them makes a directory or a database', async () => {

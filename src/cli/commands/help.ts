@@ -7,12 +7,16 @@ import { helpTopics } from '../table/surfaces.ts';
 import { renderTopic } from '../topics.ts';
 
 /** `help [<command> [<subcommand>] | <topic>]` (06 §2.6). */
-const help: Handler = async ({ invocation, terminal }) => {
+const help: Handler = async ({ invocation, terminal, globals, printJson }) => {
   const [word, below] = invocation.words;
-  const topic = helpTopics.find((entry) => entry === word);
-  await terminal.out(
-    topic !== undefined && below === undefined ? renderTopic(topic) : renderCommandHelp(path(word, below)),
-  );
+  const topic = below === undefined ? helpTopics.find((entry) => entry === word) : undefined;
+  const command = topic === undefined ? path(word, below) : [];
+  if (globals.format === 'text') {
+    await terminal.out(topic === undefined ? renderCommandHelp(command) : renderTopic(topic));
+    return 0;
+  }
+  const { commandJson, topicJson } = await import('../help-json.ts');
+  await printJson(topic === undefined ? commandJson(command) : topicJson(topic));
   return 0;
 };
 

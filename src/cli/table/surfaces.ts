@@ -193,7 +193,7 @@ const help: Command = {
     { name: 'command|topic', words: helpTopics, candidates: 'command', help: 'A command or a topic.' },
     { name: 'subcommand', candidates: 'subcommand', help: 'A subcommand.' },
   ],
-  examples: ['reins help run', 'reins help session show', 'reins help flags'],
+  examples: ['reins help run', 'reins help session show', 'reins help flags', 'reins help run --json'],
   module: 'help',
 };
 
