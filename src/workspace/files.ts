@@ -150,33 +150,57 @@ function readWhole(descriptor: number, size: number): Uint8Array | null {
   return null;
 }
 
+export type FileToWrite = { readonly path: string; readonly text: string | Uint8Array; readonly mode: number };
+
 /**
  * Replaces or creates a file of ours: temporary in the same directory, flushed, renamed, directory flushed (11 §1.2.2).
  * A reader sees the old content or the new. @throws RuntimeError storage; the temporary is removed
  */
 export function writeAtomic(path: string, text: string | Uint8Array, mode: number): void {
-  const temporary = `${path}.tmp-${randomBytes(6).toString('hex')}`;
+  writeTogether([{ path, text, mode }]);
+}
+
+/**
+ * Several such files, in order: none takes its name before all of them have found room.
+ * @throws RuntimeError storage, which names the file; no temporary is left
+ */
+export function writeTogether(files: readonly FileToWrite[]): void {
+  const temporaries = new Map<string, string>();
+  let current = '';
   try {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    const descriptor = openSync(temporary, flags, 0o600);
-    try {
-      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
-      for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
-      fchmodSync(descriptor, mode);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
+    for (const file of files) {
+      current = file.path;
+      const temporary = `${file.path}.tmp-${randomBytes(6).toString('hex')}`;
+      temporaries.set(file.path, temporary);
+      writeFlushed(temporary, file);
     }
-    if (typeof FAIL_POINTS !== 'undefined' && FAIL_POINTS) dieBeforeRename(path);
-    renameSync(temporary, path);
+    for (const [path, temporary] of temporaries) {
+      current = path;
+      if (typeof FAIL_POINTS !== 'undefined' && FAIL_POINTS) dieBeforeRename(path);
+      renameSync(temporary, path);
+      temporaries.delete(path);
+    }
   } catch (error) {
-    rmSync(temporary, { force: true });
-    throw new RuntimeError('storage', `The file ${path} cannot be written: ${systemReason(error)}.`, {
+    for (const temporary of temporaries.values()) rmSync(temporary, { force: true });
+    throw new RuntimeError('storage', `The file ${current} cannot be written: ${systemReason(error)}.`, {
       cause: error,
-      hints: [lookAt(error, dirname(path))],
+      hints: [lookAt(error, dirname(current))],
     });
   }
-  syncDirectory(dirname(path));
+  for (const directory of new Set(files.map(({ path }) => dirname(path)))) syncDirectory(directory);
+}
+
+function writeFlushed(path: string, { text, mode }: FileToWrite): void {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const descriptor = openSync(path, flags, 0o600);
+  try {
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
+    fchmodSync(descriptor, mode);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Fail point: where a file beside says so, the process dies with the temporary written and the old content in place. */

@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
-import { exists, readDocument, sha256Of, writeAtomic } from './files.ts';
+import { exists, type FileToWrite, readDocument, sha256Of, writeTogether } from './files.ts';
 import { dataDirFault, dataDirIn, isUserDirectory, realOf, type Workspace } from './paths.ts';
 import { initialChains, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
@@ -33,8 +33,8 @@ type FileAction = { readonly path: string; readonly action: 'created' | 'kept' |
 const ignored = 'local.db*\nplans/\n*.bak\n*.tmp-*\n';
 
 /** Writes `.gitignore` of a data directory if there is none (11 §1.1): by `init`, and when its database is made. */
-export function ensureIgnoreFile(dataDir: string): FileAction {
-  return writeNew(join(dataDir, '.gitignore'), ignored, false);
+export function ensureIgnoreFile(dataDir: string): readonly FileAction[] {
+  return writeNew([{ path: join(dataDir, '.gitignore'), text: ignored }], false);
 }
 
 /** `reins init` (06 §14). Running it twice changes nothing. */
@@ -64,13 +64,18 @@ export function createInitialise(deps: InitDeps) {
         dataDir,
         planned.filter(({ path }) => input.force || !exists(path)),
       );
-      makeDirectory(dataDir);
-      const chains = planned.map(({ path, text }) => writeNew(path, text, input.force));
-      const ignoreFile = writeNew(join(dataDir, '.gitignore'), ignored, input.force);
+      const made = makeDirectory(dataDir);
+      let files: readonly FileAction[];
+      try {
+        files = writeNew([...planned, { path: join(dataDir, '.gitignore'), text: ignored }], input.force);
+      } catch (error) {
+        removeMade(dataDir, made);
+        throw error;
+      }
       const provider = input.provider === null ? null : await deps.setUpProvider(input.provider, dataDir);
       return {
         dataDir,
-        files: [...chains, ignoreFile, ...(provider?.database == null ? [] : [provider.database])],
+        files: [...files, ...(provider?.database == null ? [] : [provider.database])],
         settings: provider?.settings ?? [],
         notes: [...warnings, ...(provider?.notes ?? [])],
       };
@@ -108,9 +113,12 @@ export function createInitialise(deps: InitDeps) {
   }
 }
 
-function makeDirectory(path: string): void {
+/** @returns the topmost directory that was made for it; null when all were there. */
+function makeDirectory(path: string): string | null {
   try {
-    if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(path, 0o700);
+    const made = mkdirSync(path, { recursive: true, mode: 0o700 }) ?? null;
+    if (made !== null) chmodSync(path, 0o700);
+    return made;
   } catch (error) {
     throw new RuntimeError('storage', `The directory ${path} cannot be made: ${systemReason(error)}.`, {
       cause: error,
@@ -119,15 +127,38 @@ function makeDirectory(path: string): void {
   }
 }
 
-/** Leaves a file that is there alone, or keeps it as `<file>.bak` when it is to be replaced. */
-function writeNew(path: string, text: string, force: boolean): FileAction {
-  const isThere = exists(path);
-  if (isThere && !force) return { path, action: 'kept' };
-  if (isThere) {
+/** Takes back what `makeDirectory` made: a data directory without chains would be found from every directory below. */
+function removeMade(path: string, made: string | null): void {
+  if (made === null) return;
+  try {
+    rmdirSync(path);
+  } catch {
+    // Something else came into it meanwhile.
+    return;
+  }
+  if (path !== made) removeMade(dirname(path), made);
+}
+
+/**
+ * Leaves a file that is there alone, or keeps it as `<file>.bak` when it is to be replaced. All are written or none.
+ * @throws RuntimeError config_invalid, storage
+ */
+function writeNew(
+  wanted: readonly { readonly path: string; readonly text: string }[],
+  force: boolean,
+): readonly FileAction[] {
+  const planned = wanted.map(({ path, text }): { readonly did: FileAction; readonly files: readonly FileToWrite[] } => {
+    const isThere = exists(path);
+    if (isThere && !force) return { did: { path, action: 'kept' }, files: [] };
+    const file = { path, text, mode: 0o644 };
+    if (!isThere) return { did: { path, action: 'created' }, files: [file] };
     const old = readDocument(path, 'project', null);
     if (!old.ok) throw new RuntimeError('config_invalid', `The file ${path} cannot be replaced: ${old.message}.`);
-    writeAtomic(`${path}.bak`, old.bytes, 0o600);
-  }
-  writeAtomic(path, text, 0o644);
-  return { path, action: isThere ? 'replaced' : 'created' };
+    return {
+      did: { path, action: 'replaced' },
+      files: [{ path: `${path}.bak`, text: old.bytes, mode: 0o600 }, file],
+    };
+  });
+  writeTogether(planned.flatMap(({ files }) => files));
+  return planned.map(({ did }) => did);
 }

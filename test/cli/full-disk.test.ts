@@ -153,10 +153,12 @@ describe('a disk that is full when somebody answers', () => {
 
 describe('DUR-002: a disk without any room', () => {
   /** No file may become longer, which is what a full disk looks like to a program that opens its database. */
-  const runWithoutRoom = (...argv: readonly string[]) => {
+  const runWithoutRoom = (...argv: readonly string[]) => runWithin(0, ...argv);
+  /** The same for a file that would become longer than so many blocks of 512 bytes. */
+  const runWithin = (blocks: number, ...argv: readonly string[]) => {
     const { status, stdout, stderr } = spawnSync(
       'sh',
-      ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, program, ...argv],
+      ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, program, ...argv],
       { cwd: world.workspace, env: { ...cliEnvironment(world) }, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
     );
     return { code: status, stdout, stderr };
@@ -179,6 +181,34 @@ describe('DUR-002: a disk without any room', () => {
     expect(rows(world, 'SELECT id FROM runs')).toEqual(before);
     expect(before).toHaveLength(state === 'closed in order' ? 0 : 1);
     expect((await world.run(['session', 'new', 'more'])).code).toBe(0);
+  });
+
+  describe('where the first file of init finds room and the second does not', () => {
+    // 2,354 bytes and 2,757.
+    const blocks = 5;
+    const place = (name: string): string => join(world.workspace, name);
+
+    test('leaves no file, no directory and nothing half-written', async () => {
+      rmSync(place('.reins'), { recursive: true });
+      const { code, stdout, stderr } = runWithin(blocks, 'init');
+      const path = place('.reins/default-run-chain.json');
+      expect([code, stdout, stderr.split('\n')[0]]).toEqual([
+        1,
+        '',
+        `reins: The file ${path} cannot be written: file too large.`,
+      ]);
+      expect(runWithin(blocks, '--data-dir', 'deep/data', 'init').code).toBe(1);
+      expect(readdirSync(world.workspace)).toEqual([]);
+      expect((await world.run(['init'])).stdout).toContain('Done: 3 created, 0 kept.');
+    });
+
+    test('leaves what was there as it was, also with --force', () => {
+      for (const name of ['default-chain.json', 'default-run-chain.json']) world.write(`.reins/${name}`, '{}');
+      const before = readdirSync(place('.reins'));
+      expect(runWithin(blocks, 'init', '--force').code).toBe(1);
+      expect(readdirSync(place('.reins'))).toEqual(before);
+      expect(readFileSync(place('.reins/default-chain.json'), 'utf8')).toBe('{}');
+    });
   });
 
   test('keeps no empty file of a database that could not be made', () => {

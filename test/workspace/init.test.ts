@@ -177,9 +177,9 @@ describe('init', () => {
 
   it('writes the ignore file for a new database only where there is none', () => {
     mkdirSync(dataDir);
-    expect(ensureIgnoreFile(dataDir).action).toBe('created');
+    expect(ensureIgnoreFile(dataDir)).toMatchObject([{ action: 'created' }]);
     writeFileSync(join(dataDir, '.gitignore'), 'mine\n');
-    expect(ensureIgnoreFile(dataDir).action).toBe('kept');
+    expect(ensureIgnoreFile(dataDir)).toMatchObject([{ action: 'kept' }]);
     expect(readFileSync(join(dataDir, '.gitignore'), 'utf8')).toBe('mine\n');
   });
 });
