@@ -2,13 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkWords } from '../../src/cli/check-words.ts';
-import type { Command } from '../../src/cli/command.ts';
+import type { Command, Flag } from '../../src/cli/command.ts';
+import { renderCommandHelp } from '../../src/cli/help.ts';
 import { parse } from '../../src/cli/parse.ts';
 import { scan } from '../../src/cli/scan.ts';
 import { commands } from '../../src/cli/table.ts';
+import { globalFlags } from '../../src/cli/table/globals.ts';
+import { renderTopic } from '../../src/cli/topics.ts';
+import { flagText } from '../../src/cli/values.ts';
 import { splitWords } from '../../src/text/posix-words.ts';
 
-/** Every command line that somebody is shown: in help, in the README, and as the next step behind an error. */
+/** Every command line that somebody is shown: in help, in what people read, and as the next step behind an error. */
 
 const root = join(import.meta.dirname, '../..');
 const site = { now: Date.parse('2026-06-01T00:00:00Z'), absolute: (path: string) => path };
@@ -51,14 +55,82 @@ test('the examples of help are taken by the program as they stand', async () => 
   expect(await faults(lines, 'whole')).toEqual([]);
 });
 
-test('so are the command lines of the README', async () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const found = (pattern: RegExp) => [...readme.matchAll(pattern)].map(([, line = '']) => line.replaceAll(/\s+/g, ' '));
-  const lines = found(/^(?:\$ |[a-z ]+ \| )?(reins [^#\n]*)/gm);
-  const named = found(/`(reins [^`]*)`/g);
-  expect([lines.length > 30, named.length > 10]).toEqual([true, true]);
+/** What people read; `docs/decisions.md` is about other programs too. */
+const documents = ['README.md', 'docs/chains.md', 'docs/models.md', 'docs/policies.md', 'docs/terminal.md'] as const;
+const textOf = (document: string): string => readFileSync(join(root, document), 'utf8');
+
+test.each<[(typeof documents)[number], lines: number, named: number]>([
+  ['README.md', 30, 10],
+  ['docs/chains.md', 10, 5],
+  ['docs/models.md', 5, 5],
+  ['docs/policies.md', 4, 5],
+  ['docs/terminal.md', 3, 0],
+])('so are the command lines of %s', async (document, manyLines, manyNamed) => {
+  const text = textOf(document);
+  const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, line = '']) => line.replaceAll(/\s+/g, ' '));
+  const lines = found(/^(?:\$ |[a-z ]+ \| |┗ also: )?(reins (?! ?\[?1)[^#\n━]*)/gm);
+  // A bar in a cell of a table is written with a backslash.
+  const named = found(/`(reins (?!"…")[^`]*)`/g).map((line) => line.replaceAll('\\|', '|'));
+  expect([lines.length >= manyLines, named.length >= manyNamed]).toEqual([true, true]);
   expect(await faults(lines, 'whole')).toEqual([]);
   expect(await faults(named, 'form')).toEqual([]);
+});
+
+const flagsOf = (list: readonly Command[]): readonly Flag[] =>
+  list.flatMap((command) => [...(command.flags ?? []), ...flagsOf(command.commands ?? [])]);
+const spelled = new Set(
+  [...globalFlags, ...flagsOf(commands)].flatMap(({ name, kind }) =>
+    kind === 'boolean' ? [`--${name}`, `--no-${name}`] : [`--${name}`],
+  ),
+);
+const flagsIn = (text: string): readonly string[] => [...new Set(text.match(/(?<![\w-])--[a-z][a-z0-9-]*/g) ?? [])];
+
+test.each<[(typeof documents)[number], others: readonly string[]]>([
+  // Of the test runner, and of npm.
+  ['README.md', ['--config', '--ignore-scripts']],
+  ['docs/chains.md', []],
+  ['docs/models.md', []],
+  ['docs/policies.md', []],
+  // Of a line that begins with a slash.
+  ['docs/terminal.md', ['--save']],
+])('%s names no flag that there is not', (document, others) => {
+  const named = flagsIn(textOf(document));
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((flag) => !spelled.has(flag)).sort()).toEqual(others);
+});
+
+test('each flag of the parser stands in the help of its command, and the global ones in their topic', () => {
+  const missing = (list: readonly Command[], above: readonly Command[]): readonly string[] =>
+    list.flatMap((command) => {
+      const path = [...above, command];
+      const shown = new Set(flagsIn(renderCommandHelp(path)));
+      const absent = (command.flags ?? []).map(flagText).filter((flag) => !shown.has(flag));
+      return [...absent.map((flag) => `${command.name} ${flag}`), ...missing(command.commands ?? [], path)];
+    });
+  expect(flagsOf(commands).length).toBeGreaterThan(150);
+  expect(missing(commands, [])).toEqual([]);
+  const topic = new Set(flagsIn(renderTopic('flags')));
+  expect(globalFlags.map(flagText).filter((flag) => !topic.has(flag))).toEqual([]);
+});
+
+test('what a command that does one thing says of its flags names its own and the global ones only', () => {
+  const wrong = (list: readonly Command[], above: readonly Command[]): readonly string[] =>
+    list.flatMap((command) => {
+      const path = [...above, command];
+      const below = wrong(command.commands ?? [], path);
+      // The examples of a group are those of its parts.
+      if (command.commands !== undefined) return below;
+      const own = new Set(
+        [...globalFlags, ...(command.flags ?? [])].flatMap(({ name }) => [`--${name}`, `--no-${name}`]),
+      );
+      return [
+        ...flagsIn(renderCommandHelp(path))
+          .filter((flag) => !own.has(flag))
+          .map((flag) => `${command.name} ${flag}`),
+        ...below,
+      ];
+    });
+  expect(wrong(commands, [])).toEqual([]);
 });
 
 test('what is advised in the program names commands and flags that there are', async () => {
