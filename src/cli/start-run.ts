@@ -120,6 +120,7 @@ const signatures: readonly (readonly [offset: number, text: string])[] = [
 export function readImages(paths: readonly string[], cwd: string): readonly { readonly path: string }[] {
   if (paths.length > mostImages) throw usage(`--image: ${paths.length} images, more than ${mostImages}`);
   return paths.map((given) => {
+    if (given === '') throw usage('--image needs a path');
     const path = resolve(cwd, given);
     const head = Buffer.alloc(12);
     try {

@@ -166,7 +166,9 @@ export function createPlanning(deps: PlanningDeps) {
     async newPlan(input: NewPlan, parent?: StartWith['parent']): Promise<PlanningStep> {
       if (input.from !== null) {
         const read = readStepFile(input.from);
-        if (!read.ok) throw new RuntimeError('usage', `The steps cannot be read: ${read.reason}.`);
+        if (!read.ok) {
+          throw new RuntimeError('usage', `The steps cannot be read: ${read.reason}.`, { data: { param: 'from' } });
+        }
         const goal = checkedGoal(input.goal === '' ? (read.goal ?? '') : input.goal);
         const plan = await deps.changes.create(goal, read.steps, null);
         return { kind: 'plan', plan, added: plan.total, question: null };

@@ -6,6 +6,8 @@ import { codeOf, messageOf } from './thrown.ts';
  * and names the call, and of a file that is written under another name first it would show that name.
  */
 export function systemReason(error: unknown): string {
+  // Of the system's own words, "illegal operation" sounds like a fault of somebody else.
+  if (codeOf(error) === 'EISDIR') return 'it is a directory';
   const message = messageOf(error);
   return /^E[A-Z0-9]+: (.+?), [a-z]+(?: '.*)?$/s.exec(message)?.[1] ?? message;
 }

@@ -66,6 +66,12 @@ describe('the audit log', () => {
     expect((await verify('--head', head))[0]).toBe(0);
     const wrong = await verify('--head', 'f'.repeat(64));
     expect(wrong).toEqual([1, expect.stringContaining('the known hash ffffffffffff… is not in the chain')]);
+    // Cut as it is often shown: nobody is accused of having written the log anew.
+    expect(await world.run(['audit', 'verify', '--head', head.slice(0, 12)])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `reins: --head: "${head.slice(0, 12)}" is not the hash of an entry: it has 64 digits from 0 to f\n  reins audit verify\n`,
+    });
     expect(JSON.parse((await world.run(['audit', 'verify', '--json'])).stdout)).toMatchObject({
       ok: true,
       head,

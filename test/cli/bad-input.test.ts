@@ -331,6 +331,17 @@ describe('input', () => {
     ['a plan without a goal', ['plan', 'new'], /no goal\n {2}reins plan new <text>\n/],
     ['an unknown type', [...echo, '--input-type', 'xml', 'x'], /--input-type: "xml" is not one of string, chat, json/],
     ['text that is no image', [...echo, '--image', 'echo.json', 'x'], /--image: echo\.json is not a PNG/],
+    ['an image without a name', [...echo, '--image', '', 'x'], /--image needs a path\n/],
+    [
+      'a directory of steps',
+      ['plan', 'new', 'x', '--from', 'folder'],
+      /--from: \S+\/folder cannot be read: it is a directory\n/,
+    ],
+    [
+      'a file without steps',
+      ['plan', 'new', 'x', '--from', 'echo.json'],
+      /^reins: --from: \S+\/echo\.json: The steps cannot be read: [^\n]+\. It takes a Markdown list or a JSON array\.\n {2}reins plan new --help\n$/,
+    ],
     ['a missing image', [...echo, '--image', 'nosuch.png', 'x'], /--image: nosuch\.png cannot be read/],
   ])('%s exits 2', async (_name, argv, text) => {
     const { code, stdout, stderr } = await world.run(argv);

@@ -54,7 +54,7 @@ const notThere =
   'so it is after a backup was put back in the place of the database; otherwise entries were cut off or written anew';
 
 const verify: Handler = async (context) => {
-  const found = await (await context.client()).verifyAudit({ head: context.invocation.flags.text('head') });
+  const found = await (await context.client()).verifyAudit({ head: notedHead(context.invocation.flags.text('head')) });
   if (context.globals.format !== 'text') await context.printJson(found);
   else if (found.ok)
     await context.print(`ok: ${found.entries} ${found.entries === 1 ? 'entry' : 'entries'}, head ${found.head}`);
@@ -64,6 +64,14 @@ const verify: Handler = async (context) => {
   }
   return found.ok ? 0 : 1;
 };
+
+/** A word that no entry can have is a slip, and not the trace of a forger. @throws RuntimeError usage */
+function notedHead(given: string | null): string | null {
+  if (given === null || /^[0-9a-f]{64}$/.test(given)) return given;
+  throw new RuntimeError('usage', `--head: "${given}" is not the hash of an entry: it has 64 digits from 0 to f`, {
+    hints: ['reins audit verify'],
+  });
+}
 
 /** To stdout page by page; a file is made whole or not at all. */
 const exportAudit: Handler = async (context) => {

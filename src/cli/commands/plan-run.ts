@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { RuntimeClient } from '../../client/operations.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { Plan, PlanningStep } from '../../schema/plan.ts';
+import { isObject } from '../../text/json-object.ts';
 import { systemReason } from '../../text/system-reason.ts';
 import { plural } from '../../view/format.ts';
 import { stepLine } from '../../view/plan-lines.ts';
@@ -48,13 +49,16 @@ const create: Handler = async (context) => {
   const uses = from !== null ? [] : (['planner', ...(explore ? (['explorer'] as const) : [])] as const);
   const onAsk = await planningAsk(context);
   const client = await context.client();
-  const first = await client.newPlan({
+  const wanted = {
     goal: goal ?? '',
     from: text,
     explore,
     planner_model: flags.text('planner-model'),
     shell: context.globals.shell,
     run: await planOptions(context, client, uses, onAsk),
+  };
+  const first = await client.newPlan(wanted).catch((error: unknown) => {
+    throw from === null ? error : withPlace(error, from);
   });
   return finished(context, client, first, (done) =>
     done.kind === 'plan'
@@ -62,6 +66,14 @@ const create: Handler = async (context) => {
       : [],
   );
 };
+
+/** What the steps of a file lack is said with the file. */
+function withPlace(error: unknown, path: string): unknown {
+  const data = error instanceof RuntimeError ? error.data : null;
+  if (!(error instanceof RuntimeError) || !isObject(data) || data['param'] !== 'from') return error;
+  const message = `--from: ${path}: ${error.message} It takes a Markdown list or a JSON array.`;
+  return new RuntimeError('usage', message, { cause: error });
+}
 
 const maxFileBytes = 4 * 1024 * 1024;
 
