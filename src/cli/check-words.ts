@@ -1,9 +1,15 @@
 import { RuntimeError } from '../schema/errors.ts';
-import type { Command } from './command.ts';
+import type { Candidates, Command } from './command.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
-/** @throws RuntimeError usage: a command without its subcommand, a word missing, too many, or outside the accepted ones */
+/** What an argument names is there already; of these the value of a config key may be empty, and help has its own words. */
+const unnamed: ReadonlySet<Candidates> = new Set(['config-value', 'command', 'subcommand']);
+
+/**
+ * @throws RuntimeError usage: a command without its subcommand, a word missing, empty where it names something, too many,
+ * or outside the accepted ones
+ */
 export function checkWords(path: readonly Command[], words: readonly string[]): void {
   const command = path.at(-1);
   if (command === undefined) return;
@@ -17,6 +23,11 @@ export function checkWords(path: readonly Command[], words: readonly string[]): 
   if (missing !== undefined) throw usage(`"${name}" needs <${missing.name}>`, hints);
   if (words.length > expected.length && expected.at(-1)?.many !== true) {
     throw usage(`"${name}" takes no further word: "${words[expected.length] ?? ''}"`, hints);
+  }
+  for (const [index, word] of words.entries()) {
+    const argument = expected[index] ?? expected.at(-1);
+    if (word !== '' || argument?.candidates === undefined || unnamed.has(argument.candidates)) continue;
+    throw usage(`"${name}" needs <${argument.name}>, and was given an empty word`, hints);
   }
   for (const [index, argument] of expected.entries()) {
     const word = words[index];

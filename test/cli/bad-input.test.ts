@@ -457,6 +457,23 @@ describe('names', () => {
       /unknown config key "defualt-model" \(did you mean default-model\?\)/,
     ],
     ['a bad config value', ['config', 'set', 'approval-ceiling', '1d'], 2, /approval-ceiling/],
+    // As of a variable of the shell that is not set.
+    ...(
+      [
+        ['session delete', 'name'],
+        ['session show', 'name'],
+        ['state show', 'run'],
+        ['policy test', 'path'],
+        ['trust show', 'path'],
+        ['chain vet', 'path'],
+        ['backend update', 'name'],
+      ] as const
+    ).map(([name, argument]): [string, readonly string[], number, RegExp] => [
+      `an empty word for ${name}`,
+      [...name.split(' '), ''],
+      2,
+      new RegExp(`^reins: "${name}" needs <${argument}>, and was given an empty word\\n {2}reins ${name} --help\\n$`),
+    ]),
     ['an unknown session', ['session', 'switch', 'nosuch'], 1, /nosuch/],
     ['an unknown backend', ['backend', 'show', 'nosuch'], 1, /nosuch/],
     ['a backend name with a blank', ['backend', 'add', 'my server'], 2, /my server/],
