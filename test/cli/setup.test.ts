@@ -312,3 +312,16 @@ test('config set warns of a variable that looks like a secret, beside the answer
     stderr: 'reins: warning: GITHUB_TOKEN looks like a secret; every program that a tool starts will see it\n',
   });
 });
+
+test('doctor without a probe says of a backend what was seen of it, and no number that nobody counted', async () => {
+  world = createWorld();
+  await world.run(['init', 'scripted']);
+  const told = async (...flags: readonly string[]) => {
+    const lines = (await world.run(['doctor', ...flags])).stdout.split('\n');
+    return lines[lines.findIndex((line) => line.startsWith('● ')) + 1];
+  };
+  expect(await told('--skip-probe')).toBe('    not asked yet');
+  expect((await world.run([...scripted, 'hi'])).code).toBe(0);
+  expect(await told('--skip-probe')).toBe('    reachable when it was last used; not asked for its models');
+  expect(await told()).toMatch(/^ {4}reachable, 1 chat model of 1, \d+ ms$/);
+});

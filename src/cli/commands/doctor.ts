@@ -94,6 +94,10 @@ function checkLines(check: BackendCheck, { status, defaultBackend }: DoctorRepor
   const starred = (model: string): boolean => model === status.defaultModel && (asked === undefined || asked === check);
   const key = check.keySource === 'none' ? '' : `  key ${check.keySource}`;
   const head = `${check.name}  ${check.type}  ${check.baseUrl}${key}${isDefault ? '  [default]' : ''}`;
+  // Of a run it is remembered that the backend answered, and not what else it serves (06 §15).
+  if (check.status === 'ready' && check.latencyMs === null && check.modelCount === 0) {
+    return [`● ${head}`, '    reachable when it was last used; not asked for its models'];
+  }
   if (check.status === 'ready') {
     const latency = check.latencyMs === null ? '' : `, ${Math.round(check.latencyMs)} ms`;
     const models = check.chatModels.map((model) => (starred(model) ? `${model} *` : model)).join(', ');
