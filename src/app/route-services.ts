@@ -135,6 +135,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
     ...createSessionRoutes({
       sessions,
       copies,
+      calls: store.calls,
       operations: store.services,
       forkSession: (wanted) => forkSession({ ...store, copies, find, now }, wanted),
       request: () => ({ ...request.of({}), input: { type: 'string', value: '' } }),

@@ -1,14 +1,18 @@
 import { type ForkDeps, type ForkInput, forkSession } from '../sessions/fork.ts';
-import { messageView } from '../sessions/message-view.ts';
+import { messageViews } from '../sessions/message-view.ts';
 import { createFindSession } from '../sessions/names.ts';
 import { type SearchInput, searchMessages } from '../sessions/search.ts';
 import { view } from '../sessions/sessions.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { SessionPage } from '../schema/session.ts';
+import type { Calls } from '../store/calls.ts';
 import { createMessageSearch } from '../store/message-search.ts';
 import { createSessionCopies } from '../store/session-copies.ts';
 
-export type SessionRoomsDeps = Omit<ForkDeps, 'copies' | 'find'> & { readonly tenant: string };
+export type SessionRoomsDeps = Omit<ForkDeps, 'copies' | 'find'> & {
+  readonly tenant: string;
+  readonly calls: Pick<Calls, 'records'>;
+};
 
 type ExportInput = {
   readonly session: { readonly name: string | null } | { readonly id: string };
@@ -37,7 +41,7 @@ export function openSessionRooms(deps: SessionRoomsDeps) {
       const rows = copies.page(id, after, page, end ?? undefined);
       return {
         session: view(row, sessions.activeId()),
-        messages: rows.map((message) => messageView(message, true)),
+        messages: messageViews(rows, true, deps.calls),
         next: end ?? (rows.length === page ? (rows.at(-1)?.seq ?? null) : null),
       };
     },

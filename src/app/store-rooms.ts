@@ -119,6 +119,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     sql,
     sessions,
     runs,
+    calls,
     workspace: workspace.root,
     now,
     cancelRun: async (run_id, reason) => {
@@ -131,7 +132,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     },
   });
   const sessionRooms = async (): Promise<SessionRooms> =>
-    (await import('./session-rooms.ts')).openSessionRooms({ sql, sessions, runs, now, tenant });
+    (await import('./session-rooms.ts')).openSessionRooms({ sql, sessions, runs, calls, now, tenant });
   const shortIds = createShortIds(sql, tenant);
   const serving = createServing(settingRows, owner, now);
   const entries = createFeedEntries(sql, tenant);

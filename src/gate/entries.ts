@@ -31,11 +31,11 @@ export const namesOf = ({ tools, name }: Found): ToolNames => ({ tools, tool: na
 export function createEntries(deps: LedgerDeps) {
   const { audit, calls, now } = deps;
 
-  const pending = (record: Record, { run, request, found }: GateCall, args: unknown): void =>
+  const pending = (record: Record, { run, request }: RequestedCall, names: ToolNames, args: unknown): void =>
     record(run.ref, {
       kind: 'tool_call_pending',
       call_id: request.call_id,
-      ...namesOf(found),
+      ...names,
       args,
       batch_index: request.batch_index,
       batch_size: request.batch_size,

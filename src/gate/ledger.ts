@@ -28,7 +28,7 @@ export function createLedger(deps: LedgerDeps) {
       const { policy } = judged.evaluation;
       const args = deps.mask(judged.prepared.shown);
       return underLease(deps, run, 'full', (record) => {
-        if (planned === null) pending(record, call, args);
+        if (planned === null) pending(record, call, namesOf(call.found), args);
         decision(record, call, judged, args);
         const seq = planned?.seq ?? insert(call, judged, args, 'planned');
         const ask_id = deps.asks.raise(record, {
@@ -63,7 +63,7 @@ export function createLedger(deps: LedgerDeps) {
       underLease(deps, run, 'full', (record) => {
         deps.asks.delivered(answered);
         // Whoever follows the run has shown the call with the arguments of the model.
-        pending(record, call, args);
+        pending(record, call, namesOf(call.found), args);
         if (judged.evaluation.action !== 'approve') decision(record, call, judged, args);
         const { hash: call_hash } = judged;
         calls.change(run.ref.run_id, planned.seq, { args, call_hash, record: deps.mask(judged.evaluation) });
@@ -86,7 +86,7 @@ export function createLedger(deps: LedgerDeps) {
         if (!isTaken) return null;
         run.ahead.write(record);
         if (planned === null) {
-          pending(record, call, args);
+          pending(record, call, namesOf(call.found), args);
           decision(record, call, judged, args);
         } else if (planned.ask_id !== null) deps.asks.delivered(planned.ask_id);
         const seq = planned?.seq ?? insert(call, judged, args, 'started');

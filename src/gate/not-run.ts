@@ -44,8 +44,10 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       const names = found === null ? splitName(request.name) : namesOf(found);
       const content = withChange(call, deps.mask(errorText(error, message, extra)));
       underLease(deps, run, 'normal', (record) => {
-        const seq = planned?.seq ?? calls.insert(refusedRow(run, request, names, now()));
-        close(run, seq, content);
+        const row = refusedRow(run, request, names, now());
+        // Whoever follows the run sees what was asked for.
+        if (planned === null) pending(record, call, names, row.args);
+        close(run, planned?.seq ?? calls.insert(row), content);
         ended(record, call, names, { content, error });
       });
       return { kind: 'result', ok: false, content, error };
@@ -67,7 +69,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       const args = deps.mask(judged.prepared.shown);
       underLease(deps, run, 'full', (record) => {
         if (planned === null) {
-          pending(record, call, args);
+          pending(record, call, namesOf(call.found), args);
           decision(record, call, judged, args);
         } else if (planned.ask_id !== null) {
           deps.asks.delivered(planned.ask_id);
@@ -87,7 +89,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       const args = deps.mask(judged.prepared.shown);
       underLease(deps, run, 'full', (record) => {
         if (planned === null) {
-          pending(record, call, args);
+          pending(record, call, namesOf(call.found), args);
           decision(record, call, judged, args);
         }
         close(run, planned?.seq ?? insert(call, judged, args, 'skipped'), content);

@@ -1,5 +1,5 @@
 import type { RunStarted } from './run.ts';
-import { array, boolean, enums, type Infer, nullable, number, string, type, unknown } from 'superstruct';
+import { array, boolean, enums, type Infer, nullable, number, optional, string, type, unknown } from 'superstruct';
 
 /** Session as every surface reads it (07 §2.10). Times are RFC 3339. */
 export const Session = type({
@@ -26,6 +26,27 @@ export type SessionName = {
   readonly at: string;
 };
 
+/** What is on record of a call: who let it through or did not, and how long it took. */
+export const CallRecord = type({
+  /** Null for a call that was refused before anybody decided. */
+  decision: nullable(
+    type({
+      action: enums(['allow', 'approve', 'deny']),
+      /** From 0; null where no rule matched. */
+      matched_rule: nullable(number()),
+      reason: string(),
+      detail: nullable(string()),
+      policy: string(),
+    }),
+  ),
+  ask_id: nullable(string()),
+  /** In the words of its event (03 §13); null while the ask is open, or where nobody was asked. */
+  verdict: nullable(type({ verdict: string(), treat_as: optional(string()), by: string(), at: string() })),
+  /** Null for a call that did not run to its end. */
+  duration_ms: nullable(number()),
+});
+export type CallRecord = Infer<typeof CallRecord>;
+
 /** A stored message as people and programs see it (07 §2.10). */
 export const SessionMessage = type({
   seq: number(),
@@ -35,7 +56,8 @@ export const SessionMessage = type({
   status: enums(['complete', 'partial', 'failed']),
   text: string(),
   thinking: nullable(string()),
-  tool_calls: array(type({ id: string(), name: string(), arguments: string() })),
+  /** `record` is absent where nothing is on record, or not any more. */
+  tool_calls: array(type({ id: string(), name: string(), arguments: string(), record: optional(CallRecord) })),
   tool_call_id: nullable(string()),
   run_id: nullable(string()),
   error: unknown(),

@@ -1,5 +1,6 @@
 import { unframedSummary } from '../chain/summary-frame.ts';
 import type { SessionMessage } from '../schema/session.ts';
+import type { Calls } from '../store/calls.ts';
 import { maxPayloadBytes, type MessageRow } from '../store/messages.ts';
 import { isObject } from '../text/json-object.ts';
 
@@ -8,8 +9,34 @@ export const iso = (at: number): string => new Date(at).toISOString();
 const roles: readonly string[] = ['system', 'user', 'assistant', 'tool'];
 export const isRole = (text: string): text is SessionMessage['role'] => roles.includes(text);
 
+/** Stored rows as people see them, calls with what is on record of them. */
+export function messageViews(
+  rows: readonly MessageRow[],
+  withTools: boolean,
+  calls: Pick<Calls, 'records'>,
+): SessionMessage[] {
+  const views = rows.map((row) => messageView(row, withTools));
+  const ofRuns = new Map<string, string[]>();
+  for (const { run_id, tool_calls } of views) {
+    if (run_id === null || tool_calls.length === 0) continue;
+    ofRuns.set(run_id, [...(ofRuns.get(run_id) ?? []), ...tool_calls.map(({ id }) => id)]);
+  }
+  const records = new Map([...ofRuns].map(([run, ids]) => [run, calls.records(run, ids)]));
+  return views.map((view) => {
+    const known = view.run_id === null ? undefined : records.get(view.run_id);
+    if (known === undefined || known.size === 0) return view;
+    return {
+      ...view,
+      tool_calls: view.tool_calls.map((call) => {
+        const record = known.get(call.id);
+        return record === undefined ? call : { ...call, record };
+      }),
+    };
+  });
+}
+
 /** A stored row as people see it. One that cannot be read says so and keeps its place (07 §1.3). */
-export function messageView(row: MessageRow, withTools: boolean): SessionMessage {
+function messageView(row: MessageRow, withTools: boolean): SessionMessage {
   const body = parseBody(row.payload);
   const readable = body !== null && typeof body['content'] === 'string' && isRole(row.role);
   return {

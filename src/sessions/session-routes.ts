@@ -1,18 +1,20 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { StartRun } from '../schema/run.ts';
 import type { Session, SessionMessage } from '../schema/session.ts';
+import type { Calls } from '../store/calls.ts';
 import type { RunHead } from '../store/runs.ts';
 import type { SessionCopies } from '../store/session-copies.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
 import { comesAfter, keyOfCursor, type Page, pageOf, pageSize, type PageWanted, thatFit } from '../schema/page.ts';
 import type { Compaction } from './compact.ts';
-import { messageView } from './message-view.ts';
+import { messageViews } from './message-view.ts';
 import { createFindSession } from './names.ts';
 import { type SessionOperations, view } from './sessions.ts';
 
 export type SessionRouteDeps = {
   readonly sessions: Sessions;
   readonly copies: Pick<SessionCopies, 'page' | 'pageBack'>;
+  readonly calls: Pick<Calls, 'records'>;
   readonly operations: Pick<SessionOperations, 'newSession' | 'switchSession' | 'renameSession' | 'deleteSession'>;
   readonly forkSession: (input: {
     readonly name: string;
@@ -120,7 +122,7 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
         order === 'asc'
           ? copies.page(row.id, Number(mark ?? 0), most)
           : copies.pageBack(row.id, Number(mark ?? Number.MAX_SAFE_INTEGER), most);
-      const views = rows.map((message) => messageView(message, true));
+      const views = messageViews(rows, true, deps.calls);
       const { length: limit } = thatFit(views.slice(0, most - 1));
       return pageOf(
         views,

@@ -1,16 +1,18 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { Session, SessionName, SessionView } from '../schema/session.ts';
+import type { Calls } from '../store/calls.ts';
 import type { Runs } from '../store/runs.ts';
 import { nameTaken, type SessionListRow, type SessionRow, type Sessions } from '../store/sessions.ts';
 import type { Sql } from '../store/sql.ts';
 import { ulid } from '../text/ids.ts';
-import { iso, messageView } from './message-view.ts';
+import { iso, messageViews } from './message-view.ts';
 import { checkedName, createFindSession, freeName } from './names.ts';
 
 export type SessionDeps = {
   readonly sql: Sql;
   readonly sessions: Sessions;
   readonly runs: Pick<Runs, 'openOfSession'>;
+  readonly calls: Pick<Calls, 'records'>;
   /** Real path of the workspace root, noted in a new session. */
   readonly workspace: string;
   readonly now: () => number;
@@ -108,7 +110,7 @@ export function createSessionOperations(deps: SessionDeps) {
       return {
         session: viewOf(row.id),
         total: row.message_count,
-        messages: rows.map((message) => messageView(message, input.tools)),
+        messages: messageViews(rows, input.tools, deps.calls),
         summary: sessions.newestSummary(row.id),
       };
     },

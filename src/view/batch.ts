@@ -40,7 +40,7 @@ export function batchLine({ calls }: Batch, { glyphs }: Pick<ItemLook, 'glyphs'>
   ];
 }
 
-/** Of a stored session only the outcome is known. */
+/** Of a call that is not on record any more only the outcome is known. */
 function wordOf({ verdict, decision }: CallItem): string {
   if (verdict !== null) return verdict.verdict === 'approved' ? 'approved' : 'answered';
   if (decision === null) return 'done';

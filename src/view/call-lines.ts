@@ -65,7 +65,7 @@ function resultWords(item: CallItem, look: ItemLook): readonly Line[] | null {
     case 'pending':
       return null;
     case 'denied':
-      // Of a stored session only the outcome is known.
+      // Of a call that is not on record any more only the outcome is known.
       return item.decision === null && item.verdict === null ? [[say('denied', 'danger')]] : null;
     case 'running': {
       const since = item.started_at === null ? 0 : Math.max(0, look.now - Date.parse(item.started_at));

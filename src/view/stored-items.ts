@@ -3,7 +3,7 @@ import type { Known } from '../schema/shape.ts';
 import { readJson } from '../text/read-json.ts';
 import { readable } from './call-lines.ts';
 import type { CallItem, Item } from './items.ts';
-import { emptyCall } from './transcript.ts';
+import { emptyCall, verdictWord } from './transcript.ts';
 
 type SessionMessage = Known<typeof Stored>;
 
@@ -55,9 +55,25 @@ function itemsOf(message: SessionMessage): readonly Item[] {
         tools: named ? tools : '',
         tool: named ? tool.join('.') : call.name,
         args: parsed(call.arguments),
+        ...decided(call.record),
       };
     }),
   ];
+}
+
+/** What its events would have said of it. */
+function decided(record: SessionMessage['tool_calls'][number]['record']): Partial<CallItem> {
+  if (record === undefined) return {};
+  const { decision, ask_id, verdict, duration_ms } = record;
+  return {
+    decision: decision === null ? null : { ...decision, rule: decision.matched_rule },
+    ask_id,
+    verdict:
+      ask_id === null || verdict === null
+        ? null
+        : { ask_id, verdict: verdictWord(verdict), by: verdict.by, at: verdict.at },
+    ms: duration_ms,
+  };
 }
 
 /** Arguments are text as the model wrote it, which need not be JSON. */

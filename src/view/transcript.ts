@@ -67,7 +67,7 @@ function apply(draft: Draft, event: RunEvent): void {
       call(draft, event.call_id, (item) => ({ output: appendOutput(item.output, event.text) }));
       return;
     case 'tool_call':
-      // What is refused before anybody is asked has no other event.
+      // Who follows a run from its middle on has not seen the call begin.
       if (draft.find('call', event.call_id) === undefined)
         draft.push({ ...emptyCall(event.call_id, event.run_id), tools: event.tools, tool: event.tool });
       call(draft, event.call_id, () => ({
@@ -219,10 +219,12 @@ function ask(draft: Draft, event: Extract<RunEvent, { kind: 'ask' }>): void {
   });
 }
 
+/** Nothing was denied of a call that is skipped: what had begun is not done again. */
+export const verdictWord = (given: { readonly verdict: string; readonly treat_as?: string | undefined }): string =>
+  given.treat_as === 'skip' ? 'skipped' : given.verdict;
+
 function verdict(draft: Draft, event: Extract<RunEvent, { kind: 'verdict' }>): void {
-  // Nothing was denied: what had begun is not done again.
-  const words = event.treat_as === 'skip' ? 'skipped' : event.verdict;
-  const given = { ask_id: event.ask_id, verdict: words, by: event.by, at: event.timestamp };
+  const given = { ask_id: event.ask_id, verdict: verdictWord(event), by: event.by, at: event.timestamp };
   const item = event.call_id === null ? undefined : draft.find('call', event.call_id);
   if (item !== undefined && item.ask_id === event.ask_id) {
     draft.replace(item, { ...item, verdict: given });

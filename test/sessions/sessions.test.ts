@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSessionOperations, type SessionOperations } from '../../src/sessions/sessions.ts';
+import { createCalls } from '../../src/store/calls.ts';
 import { createRuns } from '../../src/store/runs.ts';
 import type { NewMessage } from '../../src/store/messages.ts';
 import { createSessions, type Sessions } from '../../src/store/sessions.ts';
@@ -34,6 +35,7 @@ beforeEach(async () => {
     sql: store.sql,
     sessions: rows,
     runs,
+    calls: createCalls(store.sql),
     workspace: temp.workspace,
     now: () => now,
     cancelRun: async (runId, reason) => {
