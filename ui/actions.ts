@@ -14,7 +14,7 @@ import type { Key } from './keys/key.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { PlanAction } from './plan/plan-state.ts';
 import type { Overlay } from './overlays/overlay.ts';
-import type { Banner, Facts, Hit, OpenSession } from './state.ts';
+import type { Banner, Facts, Hit, OpenSession, Resting } from './state.ts';
 import type { Page, PageWish } from './transcript/pages.ts';
 import type { WelcomeRow } from './welcome.ts';
 
@@ -33,7 +33,7 @@ export type Action =
       readonly session: OpenSession | null;
       readonly items: readonly Item[];
       /** Its turn that rests; null = none does. */
-      readonly resting: string | null;
+      readonly resting: Resting | null;
     }
   /** Stored messages that were asked for. */
   | {

@@ -54,7 +54,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         reading: null,
         search: null,
         toggled: new Set(),
-        ended: action.resting === null ? null : { suspended: action.resting },
+        ended: action.resting,
         // What the context of the other session held says nothing about this one, deleted or not.
         facts: { ...state.facts, bounds: null, ...(isOther(state, action.session) ? { context: null } : {}) },
       });

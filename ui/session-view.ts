@@ -1,9 +1,10 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { toWire } from '../src/schema/errors.ts';
 import type { FeedEntry } from '../src/schema/feed.ts';
+import type { InterruptedTurn, Session } from '../src/schema/session.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
-import type { OpenSession } from './state.ts';
+import type { OpenSession, Resting } from './state.ts';
 import { stoppedTurn } from './stopped-turn.ts';
 import { pageSize, wholeFrom } from './stored-pages.ts';
 
@@ -38,6 +39,12 @@ const againMs = 250;
 
 /** What becomes of a run that rests. */
 const goesOn: ReadonlySet<string> = new Set(['chain_resumed', 'chain_completed', 'chain_failed', 'chain_cancelled']);
+
+function restingOf(session: Session, stopped: InterruptedTurn | null): Resting | null {
+  const { suspended_run_id } = session;
+  if (suspended_run_id !== null) return { rests: suspended_run_id, stands: 'suspended' };
+  return stopped === null ? null : { rests: stopped.run_id, stands: 'interrupted' };
+}
 
 /** The session that is open: as it is stored, and with what other processes do to it meanwhile. */
 export function createSessionView(deps: SessionViewDeps) {
@@ -82,7 +89,7 @@ export function createSessionView(deps: SessionViewDeps) {
       type: 'opened',
       session,
       items: storedItems(stored),
-      resting: view.session.suspended_run_id ?? stopped?.run_id ?? null,
+      resting: restingOf(view.session, stopped),
     });
     if (running !== null) followed(client, running);
     return { session, running };

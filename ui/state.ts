@@ -111,6 +111,9 @@ export const firstFacts = ({ cwd, shell }: Pick<Facts, 'cwd' | 'shell'>): Facts 
   shell,
 });
 
+/** A run that rests, and how: `interrupted` where it was stopped, or its process is gone. */
+export type Resting = { readonly rests: string; readonly stands: 'suspended' | 'interrupted' };
+
 export type State = {
   readonly size: Size;
   /** Of the theme, as it was at the last action: escapes take more room in the ASCII set. */
@@ -140,7 +143,7 @@ export type State = {
   readonly turn: Turn | null;
   readonly plan: PlanState;
   /** How the newest turn of the session stands where it is not completed: the run that rests, or why it has failed. */
-  readonly ended: { readonly suspended: string } | { readonly failed: string } | null;
+  readonly ended: Resting | { readonly failed: string } | null;
   /** What has ended last here, in view or not: a turn, or what was driven of a plan. */
   readonly over: { readonly name: string; readonly failed: boolean; readonly ms: number } | null;
   readonly asks: readonly Ask[];
@@ -225,9 +228,9 @@ export const activityOf = ({
 }: Pick<State, 'pane' | 'turn' | 'plan'>): Omit<Turn, 'elsewhere'> | null =>
   pane === 'plan' ? (plan.driving ?? turn) : (turn ?? plan.driving);
 
-/** The turn of the session that rests, and goes on when its question is answered. */
+/** The turn of the session that rests, and can go on. */
 export const restingRun = ({ ended }: Pick<State, 'ended'>): string | null =>
-  ended !== null && 'suspended' in ended ? ended.suspended : null;
+  ended !== null && 'rests' in ended ? ended.rests : null;
 
 /** The run whose asks belong to what is in view. */
 export const runInView = ({

@@ -128,10 +128,12 @@ function stateField(state: State): Line {
     return [say(`* ${words} ${clock(now - turn.started_at - turn.waited_ms)}${silence}`, 'accent')];
   }
   if (state.pane === 'plan') return [say('idle')];
-  if (ended !== null && 'suspended' in ended) return [say('= suspended', 'warn')];
+  if (ended !== null && 'rests' in ended) return [restingFields[ended.stands]];
   if (ended !== null) return [say('! failed: ', 'danger'), ...foreign(ended.failed, state.glyphs, 'danger')];
   return [say('idle')];
 }
+
+const restingFields = { suspended: say('= suspended', 'warn'), interrupted: say('! interrupted', 'warn') } as const;
 
 /** Who drives a turn that is only looked at here. */
 function elsewhereField(state: State): readonly Field[] {

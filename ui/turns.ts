@@ -75,7 +75,7 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
     last.kind === 'chain_failed'
       ? { failed: last.error.class }
       : last.kind === 'chain_suspended'
-        ? { suspended: last.run_id }
+        ? { rests: last.run_id, stands: last.reason === 'interrupted' ? 'interrupted' : 'suspended' }
         : null;
   const over = {
     name: state.session?.name ?? '',

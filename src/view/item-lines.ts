@@ -97,6 +97,6 @@ function endLines(item: Extract<Item, { kind: 'end' }>, look: ItemLook): readonl
       ...wrapped(foreign(`failed (${item.class}): ${item.text}`, look.glyphs, 'danger', 'prose'), '! ', 'danger', look),
       ...fix,
     ];
-  const words = item.status === 'cancelled' ? 'cancelled' : 'suspended';
+  const words = item.status === 'cancelled' ? item.status : `${item.status}:`;
   return [...wrapped(foreign(`${words} ${item.text}`, look.glyphs, 'dim'), '- ', 'dim', look), ...fix];
 }

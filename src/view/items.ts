@@ -90,12 +90,16 @@ export type Item =
       readonly kind: 'end';
       readonly id: string;
       readonly run_id: string;
-      readonly status: 'failed' | 'cancelled' | 'suspended' | 'exhausted';
+      readonly status: 'failed' | 'cancelled' | 'suspended' | 'interrupted' | 'exhausted';
       readonly class: string;
       readonly text: string;
       /** What helps, as a command or a key. */
       readonly fix: string | null;
     };
+
+/** Whether the run can go on behind its end. */
+export const restsAt = ({ status }: Extract<Item, { readonly kind: 'end' }>): boolean =>
+  status === 'suspended' || status === 'interrupted';
 
 /** Most characters of a running tool's output that are kept; its result comes whole. */
 const keptOutput = 65_536;

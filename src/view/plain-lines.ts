@@ -55,7 +55,7 @@ export function plainLines(item: Item, think: boolean, look: PlainLook = plainLo
       return [
         ...labelled(
           item.status === 'failed' ? 'error: ' : 'note: ',
-          `${item.status} (${item.class}) ${item.text}`,
+          `${item.status}${item.class === item.status ? ':' : ` (${item.class})`} ${item.text}`,
           look,
         ),
         ...(item.fix === null ? [] : labelled('note: ', item.fix, look)),

@@ -56,7 +56,8 @@ export function note(draft: Draft, event: RunEvent): void {
       closeCalls(draft, event.run_id, true);
       const asks = event.reason === 'ask';
       const text = asks ? 'it waits for an answer' : 'it stopped at its last checkpoint';
-      end('suspended', event.reason, text, asks ? null : `reins state resume ${event.run_id}`);
+      const stands = event.reason === 'interrupted' ? 'interrupted' : 'suspended';
+      end(stands, event.reason, text, asks ? null : `reins state resume ${event.run_id}`);
       return;
     }
     default:

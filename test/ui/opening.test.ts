@@ -56,9 +56,13 @@ it('counts as runs that can go on those that rest, and not one that made room fo
 });
 
 it('says of a session whose turn rests that it does, and has its question in view', () => {
-  const { state } = reduce(readyState(), { type: 'opened', session, items: [], resting: 'run_1' }, ruler);
-  expect(textOf(statusLine(state))).toMatch(/^ = suspended /);
-  expect(runInView(state)).toBe('run_1');
+  const words = { suspended: / = suspended /, interrupted: / ! interrupted / } as const;
+  for (const stands of ['suspended', 'interrupted'] as const) {
+    const resting = { rests: 'run_1', stands };
+    const { state } = reduce(readyState(), { type: 'opened', session, items: [], resting }, ruler);
+    expect(textOf(statusLine(state))).toMatch(words[stands]);
+    expect(runInView(state)).toBe('run_1');
+  }
 });
 
 it('brings the draft of another session back, and leaves what is written in the one that is open', async () => {

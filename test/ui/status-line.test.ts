@@ -51,7 +51,7 @@ describe('the status line', () => {
 
   it('has no bounds of a turn that is over and done', () => {
     expect(shown(200, { turn: null })).not.toContain('turns');
-    expect(shown(200, { turn: null, ended: { suspended: 'run_1' } })).toContain('turns 3/20');
+    expect(shown(200, { turn: null, ended: { rests: 'run_1', stands: 'suspended' } })).toContain('turns 3/20');
   });
 
   it('says no limit of the model before once another one is to answer, and the new one as soon as that is chosen', () => {

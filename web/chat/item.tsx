@@ -1,6 +1,6 @@
 import { memo, useState } from 'react';
 import { formatSpan } from '../../src/view/format.ts';
-import type { Item } from '../../src/view/items.ts';
+import { type Item, restsAt } from '../../src/view/items.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
@@ -58,26 +58,22 @@ export const ItemView = memo(({ item, unsent, onAgain, newest, asks }: ItemProps
           {newest && item.id.endsWith('-note') ? <Again onAgain={onAgain} /> : null}
         </p>
       );
-    case 'end':
-      return item.status === 'suspended' && (item.class === 'ask' || (newest && asks)) ? (
+    case 'end': {
+      const rests = restsAt(item);
+      return rests && (item.class === 'ask' || (newest && asks)) ? (
         <p className="small notice">The run rests until you have answered.</p>
       ) : (
         <div>
           <div className={`note ${item.status === 'failed' ? 'danger' : 'warn'} row`}>
             <b>{item.status}</b>
             <span className="grow wrap readable">
-              <Safe text={`${item.class}: ${item.text}`} mode="prose" />
+              <Safe text={item.class === item.status ? item.text : `${item.class}: ${item.text}`} mode="prose" />
             </span>
-            {item.status === 'suspended' ? (
-              newest ? (
-                <ResumeButton runId={item.run_id} />
-              ) : null
-            ) : newest ? (
-              <Again onAgain={onAgain} />
-            ) : null}
+            {rests ? newest ? <ResumeButton runId={item.run_id} /> : null : newest ? <Again onAgain={onAgain} /> : null}
           </div>
         </div>
       );
+    }
   }
 });
 

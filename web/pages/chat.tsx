@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
+import { restsAt } from '../../src/view/items.ts';
 import { Composer } from '../chat/composer.tsx';
 import { RunPanel } from '../chat/run-panel.tsx';
 import { SessionDialog } from '../chat/session-dialog.tsx';
@@ -96,7 +97,7 @@ function Conversation({
     if (wanted !== '') chat.send(wanted, options);
   };
   const last = chat.items.at(-1);
-  const rests = last?.kind === 'end' && last.status === 'suspended';
+  const rests = last?.kind === 'end' && restsAt(last);
   const streams = chat.items.at(-1)?.kind === 'assistant' && chat.runId !== null;
   useEffect(() => {
     if (streams) announce('Reins is answering');
