@@ -29,7 +29,7 @@ export type Face = RoomsGround &
     /** Whether the operator may be offered a file, by its path in the workspace. */
     readonly readable: (path: string, under: () => Promise<JudgedUnder>) => Promise<boolean>;
     readonly themes: () => readonly string[];
-    /** A draft comes back with its session. */
+    /** What is being written is in the composer, and comes back with its session. */
     readonly drafts: boolean;
     /** What is asked of the operator beside the transcript. */
     readonly questions: (rooms: AskedOf) => Questions;
@@ -72,9 +72,7 @@ export function createRooms(face: Face): Rooms {
     key: face.key,
     settings: face.settings,
     dispatch,
-    opened: async (id) => {
-      if (face.drafts) await composer.restore(id);
-    },
+    opened: (id) => composer.restore(id),
     planChanged: () => plans.changed(),
     definitions: () => questions.definitions.look(),
     goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
@@ -94,6 +92,7 @@ export function createRooms(face: Face): Rooms {
     session: () => state().session,
     history: face.history,
     mostHistory: face.mostHistory,
+    drafts: face.drafts,
     root: judged.root,
     gitExcludes: options.gitExcludes,
     readable: (path) => face.readable(path, judged.under),

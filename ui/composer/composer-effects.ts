@@ -15,6 +15,8 @@ export type ComposerEffectDeps = {
   readonly session: () => { readonly id: string; readonly name: string } | null;
   readonly history: HistoryFile;
   readonly mostHistory: () => number;
+  /** What is in the composer outlives the program; else only the queue does. */
+  readonly drafts: boolean;
   /** Where relative paths of calls begin: what lies below it can be mentioned. */
   readonly root: () => Promise<string>;
   /** Rules of git that stand in no file of the workspace itself. Never throws. */
@@ -45,6 +47,7 @@ export type ComposerEffects = {
   close(): Promise<void>;
 };
 
+const noText: SavedDraft['draft'] = { text: '', caret: 0, pastes: [] };
 const saveMs = 500;
 /** An index that is older is made anew at the next mention. */
 const indexMs = 10_000;
@@ -65,10 +68,13 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     const wanted = unsaved;
     unsaved = null;
     if (wanted === null) return;
-    const { draft, queue } = wanted.saved;
-    const saved = draft.text === '' && queue.length === 0 ? null : wanted.saved;
+    const { session: session_id, saved } = wanted;
     try {
-      await (await clientOf()).saveDraft({ session_id: wanted.session, saved });
+      const client = await clientOf();
+      // A draft that a screen has left there stays as it is.
+      const draft = deps.drafts ? saved.draft : ((await client.readDraft({ session_id }))?.draft ?? noText);
+      const isEmpty = draft.text === '' && saved.queue.length === 0;
+      await client.saveDraft({ session_id, saved: isEmpty ? null : { ...saved, draft } });
     } catch (error) {
       // A lock or a full disk: with the next change, or when the program is left.
       unsaved ??= wanted;
@@ -173,7 +179,8 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
       // What is not written yet of the session before is written; of this one it is newer than what is read.
       if (unsaved !== null && unsaved.session !== sessionId) await save();
       const saved = await (await clientOf()).readDraft({ session_id: sessionId });
-      if (saved !== null) dispatch({ type: 'restore', saved });
+      if (saved === null) return;
+      dispatch({ type: 'restore', saved: deps.drafts ? saved : { ...saved, draft: noText } });
     },
     async close() {
       ending.abort();

@@ -33,7 +33,9 @@ export function createLineReader(deps: LineDeps) {
     deps.prompt();
   };
   const send = (text: string): void => {
-    if (text.trim() === '') deps.prompt();
+    const { composer, turn } = deps.state();
+    // What is queued and held is sent by an empty line.
+    if (text.trim() === '' && !(composer.held && turn === null)) deps.prompt();
     else if (/^\/plan(?:\s+show)?\s*$/.test(text)) showPlan();
     else dispatch({ type: 'submit', text: text.trim() === '/' ? '/help' : text, now: deps.now() });
   };

@@ -82,6 +82,9 @@ export function createTelling({ write, look, think, bell, now }: TellingDeps): (
     tellStep(state);
     if (state.composer.problems !== before?.composer.problems)
       for (const problem of state.composer.problems) say(problem, true);
+    const { held, queue } = state.composer;
+    if (held && before?.composer.held !== true)
+      say(`${plural(queue.length, 'queued message')} held: Enter sends the next, /queue clear drops all`);
     if (state.said !== null && state.said !== before?.said) say(state.said.text, state.said.bad);
     const { said } = state.plan;
     if (said !== null && said !== before?.plan.said) say(said.text, said.bad);
