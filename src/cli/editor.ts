@@ -25,7 +25,7 @@ export async function editText(place: EditPlace, name: string, text: string): Pr
   const { environment } = place;
   const editor = [environment['VISUAL'], environment['EDITOR']].find((one) => one !== undefined && one.trim() !== '');
   if (editor === undefined) return failed('no editor is known: set VISUAL or EDITOR');
-  let directory: string | null = null;
+  let directory = '';
   let path = '';
   let given: Stats;
   try {
@@ -34,11 +34,11 @@ export async function editText(place: EditPlace, name: string, text: string): Pr
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
     given = lstatSync(path);
   } catch (error) {
-    if (directory !== null) rmSync(directory, { recursive: true, force: true });
+    if (directory !== '') remove(directory);
     return failed(`no file can be made for the editor: ${messageOf(error)}`);
   }
   try {
-    const ended = await run(editor, path, place);
+    const ended = await run(editor, path, place, () => remove(directory));
     if (ended !== null) return failed(ended);
     const left = lstatSync(path, { throwIfNoEntry: false });
     // Reading something else could wait for ever.
@@ -52,9 +52,11 @@ export async function editText(place: EditPlace, name: string, text: string): Pr
   } catch (error) {
     return failed(`the edited file cannot be read: ${messageOf(error)}`);
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    remove(directory);
   }
 }
+
+const remove = (directory: string): void => rmSync(directory, { recursive: true, force: true });
 
 /** What an editor saves in a window of its own after it has returned is read by nobody: its file is gone by then. */
 const nothingChanged = 'nothing was changed; an editor with a window of its own must wait (code --wait)';
@@ -84,20 +86,42 @@ const ofKeys: ReadonlyMap<string | number, Signal> = new Map<string | number, Si
   [131, 'SIGQUIT'],
 ]);
 
-/** Without a shell, so that nothing in the name is run beside it. @returns null when it ended well, else what is wrong */
-const run = (editor: string, path: string, { environment, onSignal }: EditPlace): Promise<string | null> =>
+/** What ends this process: an editor that stayed would fight with a shell for the keys. */
+const ending = ['SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Without a shell, so that nothing in the name is run beside it.
+ * @param leaving takes the file away: this process is about to end
+ * @returns null when it ended well, else what is wrong
+ */
+const run = (
+  editor: string,
+  path: string,
+  { environment, onSignal }: EditPlace,
+  leaving: () => void,
+): Promise<string | null> =>
   new Promise((settle) => {
     const [file = '', ...args] = wordsOf(editor);
     const heard = hearKeys(onSignal);
     const child = spawn(file, [...args, path], { stdio: 'inherit', env: { ...environment } });
-    child.on('error', (error) => {
+    const passed = ending.map((signal) =>
+      onSignal(signal, () => {
+        child.kill(signal);
+        leaving();
+      }),
+    );
+    const over = (): void => {
+      for (const ignore of passed) ignore();
       heard.stop();
+    };
+    child.on('error', (error) => {
+      over();
       settle(`the editor "${file}" cannot be started (${codeOf(error) ?? error.message}): set VISUAL or EDITOR`);
     });
     child.on('close', async (code, signal) => {
       // Its key is ours as well, and may come later: while the terminal is lent, it means nothing to us.
       if (code !== 0) await heard.until(ofKeys.get(signal ?? code ?? 0));
-      heard.stop();
+      over();
       settle(code === 0 ? null : `the editor ended with ${signal ?? code ?? 'an unknown code'}; nothing was changed`);
     });
   });

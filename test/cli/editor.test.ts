@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type EditPlace, editText } from '../../src/cli/editor.ts';
 
@@ -64,6 +64,26 @@ test.each([
   expect(edited).toEqual({ kind: 'failed', message: `the editor ended with ${how}; nothing was changed` });
   expect(order).toEqual(['signal', 'ended']);
 });
+
+test.each(['SIGTERM', 'SIGHUP'] as const)(
+  'an editor ends with the program that started it, on %s, and leaves no file',
+  async (signal) => {
+    const path = join(directory, 'ed');
+    writeFileSync(
+      path,
+      `#!/bin/sh\necho "$1" > ${directory}/named\nkill -${signal.slice(3)} ${process.pid}\nexec sleep 30\n`,
+    );
+    chmodSync(path, 0o700);
+    // Somebody listens, as everybody does who lends the terminal: else this process would end.
+    const heard = () => undefined;
+    process.on(signal, heard);
+    const edited = await editText(place({ VISUAL: path }), 'message.md', 'draft').finally(() =>
+      process.off(signal, heard),
+    );
+    expect(edited).toEqual({ kind: 'failed', message: `the editor ended with ${signal}; nothing was changed` });
+    expect(existsSync(dirname(readFileSync(join(directory, 'named'), 'utf8').trim()))).toBe(false);
+  },
+);
 
 const windowed = 'nothing was changed; an editor with a window of its own must wait (code --wait)';
 test.each([
