@@ -11,7 +11,7 @@ import { listed } from './on-list.ts';
 import { newCard } from './card-state.ts';
 import { cardData } from './card-text.ts';
 import { foldedRows } from './card-view.ts';
-import { resultLine } from './result-line.ts';
+import { resultLine, verdictOf } from './result-line.ts';
 
 export type ListPlace = { readonly columns: number; readonly rows: number };
 
@@ -177,7 +177,7 @@ function historyLine(ask: Ask, columns: number, glyphs: Glyphs): Line {
   return cutLine(
     [
       say(`    ${formatClock(resolved).slice(0, 5)}  `, 'dim'),
-      say(ask.state.padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger'),
+      say(verdictOf(ask).padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger'),
       ...foreign(
         ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${whatOf(ask)} · waited ${waited}`,
         glyphs,

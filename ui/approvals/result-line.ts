@@ -20,6 +20,11 @@ export function resultLine(ask: Ask, mine: boolean, columns: number, glyphs: Gly
 
 const treatedWords = { run_again: 'let run again', done: 'treated as done', skip: 'skipped' } as const;
 
+/** `approved`, in the table of what was answered. */
+export const verdictOf = ({ state, verdict }: Ask): string =>
+  verdict?.treat_as === undefined ? state : treatedShort[verdict.treat_as];
+const treatedShort = { run_again: 'again', done: 'done', skip: 'skipped' } as const;
+
 /** `approved 10:02:11 by you · this session`. */
 export function verdictWords(ask: Ask, mine: boolean): string {
   const at = formatClock(ask.resolved_at ?? ask.updated_at);
