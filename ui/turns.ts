@@ -66,8 +66,9 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
       ? [{ do: 'load-bounds', run_id: bounds.run_id } as const]
       : []),
   ];
-  const last = events.findLast((event) => lasts.has(event.kind));
-  if (last === undefined) return only(changed, ...effects);
+  // Of a run that is read from its beginning: what it rested for lies behind it.
+  const last = events.findLast(({ kind }) => lasts.has(kind) || kind === 'chain_resumed');
+  if (last === undefined || last.kind === 'chain_resumed') return only(changed, ...effects);
   // What waits for a turn of another process waits for its end alone.
   const completed =
     last.kind === 'chain_completed' || (state.turn?.elsewhere != null && last.kind !== 'chain_suspended');

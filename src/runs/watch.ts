@@ -8,7 +8,8 @@ const last: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'c
 
 /**
  * Events of a run in batches: stored ones after `after`, then live ones with their deltas. Ends behind the event that
- * closes the run's segment, or when the signal aborts. A message that is being streamed comes whole, then its further
+ * closes the run's segment, or when the signal aborts; a segment that is stored, and behind which the run has gone on, is
+ * no end. A message that is being streamed comes whole, then its further
  * deltas. Listening begins before the replay is read, so nothing is missed in between and nothing comes twice.
  */
 export async function* watchRun(
@@ -29,14 +30,16 @@ export async function* watchRun(
     const open = feed.underWay(input.run_id);
     queue = [...feed.replay(input.run_id, seq), ...(open === null ? [] : [open]), ...queue];
     let wokenAt = 0;
+    let first = true;
     while (!input.signal.aborted) {
       const batch = queue.filter((event) => event.seq === 0 || event.seq > seq);
       queue = [];
       for (const event of batch) if (event.seq > seq) seq = event.seq;
       if (batch.length > 0) {
         yield batch;
-        if (batch.some((event) => last.has(event.kind))) return;
+        if (first ? restsBehind(batch) : batch.some((event) => last.has(event.kind))) return;
       }
+      first = false;
       if (queue.length === 0) {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -54,4 +57,10 @@ export async function* watchRun(
     stopListening();
     stopPolling();
   }
+}
+
+/** Whether the run rests, or is over, behind stored events. */
+function restsBehind(events: readonly RunEvent[]): boolean {
+  const turn = events.findLast(({ kind }) => last.has(kind) || kind === 'chain_resumed');
+  return turn !== undefined && turn.kind !== 'chain_resumed';
 }

@@ -74,6 +74,21 @@ describe('the status line', () => {
     expect(contextOf(told.state)).toBe('ctx ~81%! 13k/16k');
   });
 
+  it('says that a run works which is read from its beginning and has rested on the way', () => {
+    const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
+    const event = (seq: number, body: object) => ({ v: 1, seq, run_id: 'run_1', ...body }) as unknown as RunEvent;
+    const rests = event(1, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq: 0 });
+    const told = (...events: readonly RunEvent[]) =>
+      reduce(
+        { ...busy, turn: { ...turn, waiting_since: null } },
+        { type: 'events', run_id: 'run_1', events, now: 39_000 },
+        ruler,
+      ).state;
+    expect(textOf(statusLine(told(rests)))).toMatch(/^ ! interrupted /);
+    const goesOn = told(rests, event(2, { kind: 'chain_resumed', by: 'operator:cli', from_seq: 1 }));
+    expect(textOf(statusLine(goesOn))).toMatch(/^ \* working 00:39 /);
+  });
+
   it('counts the bounds of a run by its events, and reads them again when they were extended', () => {
     const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
     const event = (seq: number, body: object) => ({ v: 1, seq, run_id: 'run_1', ...body }) as unknown as RunEvent;

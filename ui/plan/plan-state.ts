@@ -41,6 +41,8 @@ export type PlanState = {
   /** The run whose transcript is shown, and its items. */
   readonly run: string | null;
   readonly items: readonly Item[];
+  /** The run rests behind what was heard of it. */
+  readonly rests: boolean;
   readonly anchor: Anchor | null;
   readonly driving: Driving | null;
   /** The pending steps go one after the other. */
@@ -58,6 +60,7 @@ export const emptyPlan: PlanState = {
   chosenAt: Number.NEGATIVE_INFINITY,
   run: null,
   items: [],
+  rests: false,
   anchor: null,
   driving: null,
   auto: false,
@@ -124,7 +127,15 @@ export type PlanChange = { readonly state: PlanState; readonly intents: readonly
 
 /** One step. Pure; what is to be followed afterwards comes back as an intent. */
 export function reducePlan(state: PlanState, action: PlanAction, now: number): PlanChange {
-  return viewing(step(state, action, now));
+  const next = step(state, action, now);
+  return viewing(next, next.rests && goesOn(next, action));
+}
+
+/** Whether somebody takes up the run that is shown: here, or in another process. */
+function goesOn(state: PlanState, action: PlanAction): boolean {
+  if (action.type === 'driving') return action.run_id === state.run;
+  if (action.type !== 'loaded') return false;
+  return state.plan?.steps.some(({ run_id, run_by }) => run_id === state.run && run_by !== null) === true;
 }
 
 function step(state: PlanState, action: PlanAction, now: number): PlanState {
@@ -143,7 +154,11 @@ function step(state: PlanState, action: PlanAction, now: number): PlanState {
       return { ...state, auto: action.on };
     case 'events':
       return action.run_id === state.run
-        ? { ...state, items: reduceTranscript({ items: state.items }, action.events).items }
+        ? {
+            ...state,
+            items: reduceTranscript({ items: state.items }, action.events).items,
+            rests: action.events.reduce((rests, { kind }) => turned(kind) ?? rests, state.rests),
+          }
         : state;
     case 'driven':
       return state.driving?.run_id === action.run_id
@@ -155,6 +170,9 @@ function step(state: PlanState, action: PlanAction, now: number): PlanState {
       return { ...state, field: action.field };
   }
 }
+
+const turned = (kind: RunEvent['kind']): boolean | null =>
+  kind === 'chain_suspended' ? true : kind === 'chain_resumed' ? false : null;
 
 /** The running step chooses itself, unless a key moved the choice a moment ago. */
 function loaded(state: PlanState, plan: Plan | null, now: number): PlanState {
@@ -193,11 +211,11 @@ function wantedRun(state: PlanState): string | null {
   return chosen === null || chosen.status === 'completed' || chosen.status === 'skipped' ? null : chosen.run_id;
 }
 
-/** Changes over to the run that is to be seen. */
-export function viewing(state: PlanState): PlanChange {
+/** Changes over to the run that is to be seen. @param again its stream has ended, and there is more to come */
+export function viewing(state: PlanState, again = false): PlanChange {
   const run = wantedRun(state);
-  if (run === state.run) return { state, intents: [] };
-  return { state: { ...state, run, items: [], anchor: null }, intents: [{ do: 'follow', run_id: run }] };
+  if (run === state.run && !again) return { state, intents: [] };
+  return { state: { ...state, run, items: [], rests: false, anchor: null }, intents: [{ do: 'follow', run_id: run }] };
 }
 
 /** A line for each step of a plan that was replaced: what went and what came (10 §8). */

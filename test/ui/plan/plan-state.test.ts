@@ -67,6 +67,22 @@ describe('the plan pane', () => {
     expect(state.items).toEqual([]);
   });
 
+  test('follows a run again that rested when somebody takes it up, and not for as long as it rests', () => {
+    const resting = step(1, { status: 'running', interrupted: true, run_id: 'r1' });
+    const rested = { type: 'events', run_id: 'r1', events: [{ kind: 'chain_suspended' } as never] } as const;
+    const read = through(emptyPlan, 0, { type: 'loaded', plan: plan(resting) }, rested).state;
+    const caused = (action: PlanAction) => through(read, 0, action).intents;
+    const again = [{ do: 'follow', run_id: 'r1' }];
+    expect(caused({ type: 'loaded', plan: plan(resting) })).toEqual([]);
+    expect(caused({ type: 'driving', phase: 'step', run_id: 'r1' })).toEqual(again);
+    const run_by = { pid: 4127, surface: 'cli' };
+    const goesOn = plan({ ...resting, interrupted: false, run_by });
+    expect(caused({ type: 'loaded', plan: goesOn })).toEqual(again);
+    // One that goes on is heard already.
+    const resumed = { ...rested, events: [{ kind: 'chain_resumed' } as never] };
+    expect(through(read, 0, resumed, { type: 'loaded', plan: goesOn }).intents).toEqual([]);
+  });
+
   test('counts the time that a step waits for a person apart', () => {
     const event = (kind: 'ask' | 'verdict') => ({ kind }) as never;
     const begun = through(emptyPlan, 1000, { type: 'driving', phase: 'step', run_id: 'r1' }).state;
