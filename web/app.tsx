@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, Suspense, useEffect } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { onReturn } from './data/on-return.ts';
 import { useStore } from './data/store.ts';
@@ -9,7 +9,7 @@ import { pages } from './pages.ts';
 import { Page } from './parts/page.tsx';
 import { Empty, Skeleton } from './parts/states.tsx';
 import { LoginAgain, LoginPage } from './session/login.tsx';
-import { PasswordPage } from './session/password.tsx';
+import { PasswordAgain, PasswordPage } from './session/password.tsx';
 import { ProofDialog } from './session/proof.tsx';
 import { renewWhileUsed } from './session/renewal.ts';
 import { lookElsewhere, session } from './session/session.ts';
@@ -29,19 +29,22 @@ export function App() {
   switch (state.at) {
     case 'in':
     case 'expired':
-      return (
-        <>
-          <Inside />
-          {state.at === 'expired' ? <LoginAgain /> : null}
-          <ProofDialog />
-        </>
-      );
+      return <Under over={state.at === 'expired' ? <LoginAgain /> : null} />;
     case 'must-change':
-      return <PasswordPage />;
+      return state.over ? <Under over={<PasswordAgain />} /> : <PasswordPage />;
     default:
       return <LoginPage />;
   }
 }
+
+/** The page, with what has to be done before it goes on. */
+const Under = ({ over }: { readonly over: ReactNode }) => (
+  <>
+    <Inside />
+    {over}
+    <ProofDialog />
+  </>
+);
 
 function Inside() {
   const [path] = useLocation();

@@ -1,6 +1,6 @@
 import { createHttpClient, type HttpClient } from '../../src/client/http-client.ts';
 import { isStillIn } from '../session/renewal.ts';
-import { loginAgain, mustChange, prove } from '../session/session.ts';
+import { loginAgain, passwordFirst, prove } from '../session/session.ts';
 import { createStore } from './store.ts';
 import { fetchAnswered, sendOnce } from './unanswered.ts';
 
@@ -28,7 +28,10 @@ const untilIn: typeof globalThis.fetch = async (input, init) => {
     }
     if (response.status !== 403) return response;
     const code = await refusalCode(response);
-    if (code === 'password_change_required') mustChange();
+    if (code === 'password_change_required') {
+      await passwordFirst();
+      continue;
+    }
     if (code !== 'reauthentication_required' || !(await prove())) return response;
   }
 };

@@ -3,6 +3,7 @@ import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/field.tsx';
 import { auth } from './auth.ts';
+import { lookElsewhere } from './session.ts';
 
 /** The rules that a page can see for itself (09 §4.3); the server has the list of common ones. */
 const rules: readonly (readonly [words: string, holds: (password: string) => boolean])[] = [
@@ -37,6 +38,8 @@ export function PasswordForm({
     event.preventDefault();
     const done = await change.run();
     if (done !== null) onDone(done.sessions_revoked);
+    // Somebody else may have chosen one, which ends this login.
+    else void lookElsewhere();
   };
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>

@@ -1,12 +1,12 @@
 import { createStore } from '../data/store.ts';
-import { auth, type Login } from './auth.ts';
+import { type AuthStatus, auth, type Login } from './auth.ts';
 
 export type SessionState =
   /** Nobody knows yet; `opening` redeems the one-time link of the address. */
   | { readonly at: 'checking' | 'opening' }
   | { readonly at: 'out'; readonly defaultInForce: boolean; readonly said: string | null }
-  /** Logged in with the default credentials: nothing works until a password is set. */
-  | { readonly at: 'must-change' }
+  /** Logged in with the default credentials: nothing works until a password is set. `over`: a page was open, and stays. */
+  | { readonly at: 'must-change'; readonly over: boolean }
   | { readonly at: 'in' }
   /** The login has ended while a page was open: it stays under the form. */
   | { readonly at: 'expired' }
@@ -51,16 +51,38 @@ export async function lookElsewhere(): Promise<void> {
   const { at } = session.get();
   if (at === 'in' || at === 'checking' || at === 'opening') return;
   const status = await auth.status().catch(() => null);
-  if (status?.authenticated === true) entered(status);
+  if (status === null) return;
+  if (status.authenticated) entered(status);
+  else if (at === 'must-change') ended(status);
 }
 
+/** The login is gone before a password was chosen: it is no longer this one's to choose. */
+const ended = ({ default_login_in_force }: AuthStatus): void =>
+  session.set(isPageOpen() ? { at: 'expired' } : { at: 'out', defaultInForce: default_login_in_force, said: null });
+
 export function entered({ must_change_password }: Login): void {
-  session.set({ at: must_change_password ? 'must-change' : 'in' });
+  session.set(must_change_password ? { at: 'must-change', over: isPageOpen() } : { at: 'in' });
 }
+
+/** A page is drawn, with what somebody may have written in it. */
+const isPageOpen = (): boolean => {
+  const state = session.get();
+  return state.at === 'in' || state.at === 'expired' || (state.at === 'must-change' && state.over);
+};
 
 /** The server knows the login no more. Resolves when somebody has logged in again. */
 export function loginAgain(): Promise<void> {
   if (session.get().at === 'in') session.set({ at: 'expired' });
+  return untilIn();
+}
+
+/** The login is that of the default password. Resolves when another one was chosen. */
+export function passwordFirst(): Promise<void> {
+  if (session.get().at === 'in') entered({ must_change_password: true });
+  return untilIn();
+}
+
+function untilIn(): Promise<void> {
   return new Promise((resolve) => {
     const stop = session.subscribe(() => {
       if (session.get().at !== 'in') return;
@@ -68,10 +90,6 @@ export function loginAgain(): Promise<void> {
       resolve();
     });
   });
-}
-
-export function mustChange(): void {
-  session.set({ at: 'must-change' });
 }
 
 export async function logout(): Promise<void> {
