@@ -126,6 +126,7 @@ export function Choices(props: ChoiceProps) {
       ) : null}
       {open === 'done' ? (
         <TextDialog
+          ask={ask.id}
           title="Treat as done"
           label="The result that the model is told"
           button="Treat as done"
@@ -136,6 +137,7 @@ export function Choices(props: ChoiceProps) {
       ) : null}
       {open === 'feedback' ? (
         <TextDialog
+          ask={ask.id}
           title="Deny with feedback"
           label="What the model is told"
           button="Deny"

@@ -6,6 +6,7 @@ import { useData } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
+import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { policyFile } from './card-facts.ts';
@@ -21,7 +22,8 @@ export function EditDialog({
   onAnswer,
   onClose,
 }: Pick<ChoiceProps, 'ask' | 'onAnswer'> & { readonly onClose: () => void }) {
-  const [text, setText] = useState(() => JSON.stringify(ask.args, null, 2));
+  const draft = useFormDraft(`edit ${ask.id}`, { text: JSON.stringify(ask.args, null, 2) });
+  const { text } = draft.fields;
   const settled = useSettled(text);
   const args = readObject(settled);
   const element = useRef<HTMLDivElement>(null);
@@ -29,20 +31,24 @@ export function EditDialog({
   const { tools, tool, cwd, policy } = ask;
   // One that was named by its path can be asked for by no name.
   const named = policy.source !== 'file';
-  const { refused, send } = useWritten(onClose);
+  const { refused, send } = useWritten(() => {
+    draft.sent();
+    onClose();
+  });
   const decided = useData(args === null || !named ? null : `edited ${settled}`, () =>
     client.explainPolicy({ file: policyFile(policy.name), tools, tool, args: args ?? {}, cwd }),
   );
   return (
     <Dialog title="Edit the arguments" onClose={onClose}>
       <div ref={element} className="stack">
+        <IsBack draft={draft} />
         <AreaField
           label="Arguments as JSON"
           className="mono"
           rows={10}
           spellCheck={false}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => draft.change({ text: event.target.value })}
           fault={readObject(text) === null ? 'This is no JSON object.' : null}
           hint="The model is told that you changed them. The edited call is judged anew, and asks again where the rules say so."
         />

@@ -1,7 +1,8 @@
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useRef } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
+import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 import { useGuard } from './guard.ts';
 import { NotTaken, useWritten } from './not-taken.tsx';
 
@@ -45,6 +46,7 @@ export function SureDialog({
 
 /** An answer with words. */
 export function TextDialog({
+  ask,
   title,
   label,
   button,
@@ -52,6 +54,8 @@ export function TextDialog({
   onText,
   onClose,
 }: {
+  /** Id of the ask. */
+  readonly ask: string;
   readonly title: string;
   readonly label: string;
   readonly button: string;
@@ -60,8 +64,12 @@ export function TextDialog({
   readonly onText: (text: string) => Promise<unknown>;
   readonly onClose: () => void;
 }) {
-  const [text, setText] = useState('');
-  const { refused, send } = useWritten(onClose);
+  const draft = useFormDraft(`${title} ${ask}`, { text: '' });
+  const { text } = draft.fields;
+  const { refused, send } = useWritten(() => {
+    draft.sent();
+    onClose();
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void send(onText(text));
@@ -69,13 +77,14 @@ export function TextDialog({
   return (
     <Dialog title={title} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
+        <IsBack draft={draft} />
         <AreaField
           label={label}
           rows={5}
           maxLength={most}
           required
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => draft.change({ text: event.target.value })}
           hint={`${text.length} of at most ${most} characters`}
         />
         {refused ? <NotTaken /> : null}

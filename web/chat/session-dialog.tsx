@@ -1,10 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { client } from '../data/client.ts';
 import { saveFile } from '../data/save-file.ts';
 import { useAction } from '../data/use-data.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
+import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 import { ErrorNote } from '../parts/states.tsx';
 
 /** What can be done with a chat as a whole: another name, a copy, the text as a file, and its end. */
@@ -18,7 +19,8 @@ export function SessionDialog({
   readonly onOther: (name: string | null) => void;
   readonly onClose: () => void;
 }) {
-  const [wanted, setWanted] = useState(name);
+  const draft = useFormDraft(`chat ${name}`, { wanted: name });
+  const { wanted } = draft.fields;
   const act = useAction(async (what: () => Promise<unknown>) => {
     await what();
     return true;
@@ -32,7 +34,11 @@ export function SessionDialog({
     });
   const rename = (event: FormEvent) => {
     event.preventDefault();
-    leave(async () => (await client.patchSession({ session: name, name: wanted })).name);
+    leave(async () => {
+      const renamed = await client.patchSession({ session: name, name: wanted });
+      draft.sent();
+      return renamed.name;
+    });
   };
   const copy = async () => {
     const made = await client.copySession({ session: name });
@@ -44,7 +50,8 @@ export function SessionDialog({
   return (
     <Dialog title="This chat" onClose={onClose}>
       <form className="stack tight" onSubmit={rename}>
-        <TextField label="Name" value={wanted} onChange={(event) => setWanted(event.target.value)} />
+        <IsBack draft={draft} />
+        <TextField label="Name" value={wanted} onChange={(event) => draft.change({ wanted: event.target.value })} />
         <div>
           <Button submit busy={act.busy} disabled={wanted.trim() === '' || wanted === name}>
             Rename

@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
+import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 import { numbered } from '../parts/numbered.ts';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote } from '../parts/states.tsx';
@@ -19,16 +20,20 @@ export function ReplanDialog({
   readonly onBegun: (runId: string) => void;
   readonly onClose: () => void;
 }) {
-  const [instruction, setInstruction] = useState('');
+  const draft = useFormDraft(`replan ${name}`, { instruction: '' });
+  const { instruction } = draft.fields;
   const start = useAction(() => client.postReplan({ name, instruction }));
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const begun = await start.run();
-    if (begun !== null) onBegun(begun.run_id);
+    if (begun === null) return;
+    draft.sent();
+    onBegun(begun.run_id);
   };
   return (
     <Dialog title="Plan the rest anew" onClose={onClose}>
       <form className="stack" onSubmit={(event) => void submit(event)}>
+        <IsBack draft={draft} />
         <p>
           Steps that are done stay. Those that are open are replaced once the planner has answered; until then nothing
           changes.
@@ -37,7 +42,7 @@ export function ReplanDialog({
           label="What should be different?"
           rows={4}
           value={instruction}
-          onChange={(event) => setInstruction(event.target.value)}
+          onChange={(event) => draft.change({ instruction: event.target.value })}
           hint="May stay empty."
         />
         {start.error === null ? null : <ErrorNote error={start.error} />}

@@ -5,6 +5,7 @@ import { Button } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField, SelectField } from '../parts/field.tsx';
+import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 import { numbered } from '../parts/numbered.ts';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote } from '../parts/states.tsx';
@@ -21,8 +22,8 @@ const signs = { exact: '', narrowed: 'warn', dropped: 'danger', inert: '' } as c
 
 /** The settings of another program as a policy: the document and what was lost, before anything is written. */
 export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
-  const [from, setFrom] = useState<Format>('claude');
-  const [text, setText] = useState('');
+  const draft = useFormDraft<{ from: Format; text: string }>('import', { from: 'claude', text: '' });
+  const { from, text } = draft.fields;
   const [found, setFound] = useState<Awaited<ReturnType<typeof client.translatePolicy>> | null>(null);
   const [naming, setNaming] = useState(false);
   const translate = useAction(() => client.translatePolicy({ from, text }));
@@ -32,25 +33,31 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   };
   if (naming && found?.text != null) {
     return (
-      <NewPolicyDialog title="Edit it as mine" from={{ text: found.text, name: `from-${from}` }} onClose={onClose} />
+      <NewPolicyDialog
+        title="Edit it as mine"
+        from={{ text: found.text, name: `from-${from}` }}
+        onOpened={draft.sent}
+        onClose={onClose}
+      />
     );
   }
   return (
     <Dialog title="Import a policy" onClose={onClose}>
       <form className="stack" onSubmit={(event) => void submit(event)}>
+        <IsBack draft={draft} />
         <SelectField
           label="Written for"
           options={formats}
           value={from}
           // The options are these and no others.
-          onChange={(event) => setFrom(event.target.value as Format)}
+          onChange={(event) => draft.change({ from: event.target.value as Format })}
         />
         <AreaField
           label="Its settings file"
           className="mono"
           rows={7}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => draft.change({ text: event.target.value })}
         />
         <Button submit busy={translate.busy} disabled={text.trim() === ''}>
           Translate

@@ -1,10 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { useLocation } from 'wouter';
 import { pathOfFile } from '../data/document-path.ts';
 import { leaveDraft } from '../editor/use-draft.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
+import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 
 const fresh = `${JSON.stringify({ default_action: 'approve', rules: [] }, null, 2)}\n`;
 const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -13,30 +14,36 @@ const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export function NewPolicyDialog({
   title = 'New policy',
   from,
+  onOpened,
   onClose,
 }: {
   readonly title?: string;
   /** The text and the name to begin with; null = an empty policy that asks for everything. */
   readonly from: { readonly text: string; readonly name: string } | null;
+  readonly onOpened?: () => void;
   readonly onClose: () => void;
 }) {
-  const [wanted, setWanted] = useState(from?.name ?? '');
+  const draft = useFormDraft(`${title} ${from?.name ?? ''}`, { wanted: from?.name ?? '' });
+  const { wanted } = draft.fields;
   const [, navigate] = useLocation();
   const good = name.test(wanted);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const file = `hitl-policy-${wanted}.json`;
     leaveDraft(`policy:new:${file}`, from?.text ?? fresh);
+    draft.sent();
+    onOpened?.();
     onClose();
     navigate(`/policies/${pathOfFile(file)}?new=1`);
   };
   return (
     <Dialog title={title} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
+        <IsBack draft={draft} />
         <TextField
           label="Name"
           value={wanted}
-          onChange={(event) => setWanted(event.target.value)}
+          onChange={(event) => draft.change({ wanted: event.target.value })}
           hint="Small letters, digits, - and _. Runs name it with --policy."
           fault={wanted !== '' && !good ? 'That cannot be the name of a policy.' : null}
         />

@@ -1,4 +1,5 @@
 import { createStore } from '../data/store.ts';
+import { forgetForms } from '../parts/form-draft.tsx';
 import { type AuthStatus, auth, type Login } from './auth.ts';
 
 export type SessionState =
@@ -93,6 +94,7 @@ function untilIn(): Promise<void> {
 }
 
 export async function logout(): Promise<void> {
+  forgetForms();
   await auth.logout().catch(() => null);
   await lookAgain();
 }

@@ -1,10 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import type { HookShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
+import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 import { ErrorNote } from '../parts/states.tsx';
 import { readMap } from './read-map.ts';
 import { MapField } from './source-parts.tsx';
@@ -19,13 +20,18 @@ export function HookForm({
   readonly onDone: () => void;
   readonly onClose: () => void;
 }) {
-  const [name, setName] = useState(hook?.name ?? '');
-  const [url, setUrl] = useState(hook?.url ?? '');
-  const [spec, setSpec] = useState(hook?.spec ?? '');
-  const [headers, setHeaders] = useState((hook?.headers ?? []).join('\n'));
-  const [inject, setInject] = useState((hook?.inject ?? []).join('\n'));
-  const [timeout, setTimeout] = useState(String(hook?.timeout_ms ?? 10_000));
-  const [isPrivate, setPrivate] = useState(hook?.allow_private ?? false);
+  // What is changed is one version of it: another one is not overwritten with what was written over this.
+  const draft = useFormDraft(hook === null ? 'hook' : `hook ${hook.name} ${hook.etag}`, {
+    name: hook?.name ?? '',
+    url: hook?.url ?? '',
+    spec: hook?.spec ?? '',
+    headers: (hook?.headers ?? []).join('\n'),
+    inject: (hook?.inject ?? []).join('\n'),
+    timeout: String(hook?.timeout_ms ?? 10_000),
+    isPrivate: hook?.allow_private ?? false,
+  });
+  const { change } = draft;
+  const { name, url, spec, headers, inject, timeout, isPrivate } = draft.fields;
   const save = useAction(() => {
     const fields = {
       url,
@@ -41,31 +47,48 @@ export function HookForm({
   });
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if ((await save.run()) !== null) onDone();
+    if ((await save.run()) === null) return;
+    draft.sent();
+    onDone();
   };
   return (
     <Dialog title={hook === null ? 'Add a hook' : `Edit ${hook.name}`} onClose={onClose}>
       <form className="stack" onSubmit={(event) => void submit(event)}>
+        <IsBack draft={draft} />
         {hook === null ? (
-          <TextField label="Name" required value={name} onChange={(event) => setName(event.target.value)} />
+          <TextField label="Name" required value={name} onChange={(event) => change({ name: event.target.value })} />
         ) : null}
-        <TextField label="URL" required value={url} onChange={(event) => setUrl(event.target.value)} />
+        <TextField label="URL" required value={url} onChange={(event) => change({ url: event.target.value })} />
         <TextField
           label="Description"
           value={spec}
-          onChange={(event) => setSpec(event.target.value)}
+          onChange={(event) => change({ spec: event.target.value })}
           hint="Empty: /openapi.json below the URL."
         />
-        <MapField label="Headers" set={hook?.headers ?? []} value={headers} onChange={setHeaders} />
-        <MapField label="Injected arguments" set={hook?.inject ?? []} value={inject} onChange={setInject} />
+        <MapField
+          label="Headers"
+          set={hook?.headers ?? []}
+          value={headers}
+          onChange={(text) => change({ headers: text })}
+        />
+        <MapField
+          label="Injected arguments"
+          set={hook?.inject ?? []}
+          value={inject}
+          onChange={(text) => change({ inject: text })}
+        />
         <TextField
           label="Time limit in milliseconds"
           type="number"
           value={timeout}
-          onChange={(event) => setTimeout(event.target.value)}
+          onChange={(event) => change({ timeout: event.target.value })}
         />
         <label className="row">
-          <input type="checkbox" checked={isPrivate} onChange={(event) => setPrivate(event.target.checked)} />
+          <input
+            type="checkbox"
+            checked={isPrivate}
+            onChange={(event) => change({ isPrivate: event.target.checked })}
+          />
           It is in this machine’s own network
         </label>
         <p className="small muted">Nothing is fetched before you look at it or a run uses it.</p>

@@ -1,10 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import type { McpServerShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField, SelectField, TextField } from '../parts/field.tsx';
+import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 import { ErrorNote } from '../parts/states.tsx';
 import { readMap } from './read-map.ts';
 import { MapField } from './source-parts.tsx';
@@ -16,6 +17,10 @@ const transports = [
 ] as const;
 type Transport = (typeof transports)[number][0];
 
+type Fields = Readonly<
+  Record<'name' | 'command' | 'args' | 'url' | 'variable' | 'headers' | 'env' | 'inject', string>
+> & { readonly transport: Transport; readonly pin: boolean };
+
 /** Registers a tool server, or changes what may be changed of one: the fields of `reins mcp add`. */
 export function McpForm({
   server,
@@ -26,16 +31,21 @@ export function McpForm({
   readonly onDone: () => void;
   readonly onClose: () => void;
 }) {
-  const [name, setName] = useState('');
-  const [transport, setTransport] = useState<Transport>(server?.transport ?? 'stdio');
-  const [command, setCommand] = useState('');
-  const [args, setArgs] = useState('');
-  const [url, setUrl] = useState('');
-  const [pin, setPin] = useState(false);
-  const [variable, setVariable] = useState('');
-  const [headers, setHeaders] = useState((server?.headers ?? []).join('\n'));
-  const [env, setEnv] = useState('');
-  const [inject, setInject] = useState((server?.inject ?? []).join('\n'));
+  // What is changed is one version of it: another one is not overwritten with what was written over this.
+  const draft = useFormDraft<Fields>(server === null ? 'mcp' : `mcp ${server.name} ${server.etag}`, {
+    name: '',
+    transport: server?.transport ?? 'stdio',
+    command: '',
+    args: '',
+    url: '',
+    pin: false,
+    variable: '',
+    headers: (server?.headers ?? []).join('\n'),
+    env: '',
+    inject: (server?.inject ?? []).join('\n'),
+  });
+  const { change } = draft;
+  const { name, transport, command, args, url, pin, variable, headers, env, inject } = draft.fields;
   const local = transport === 'stdio';
   const save = useAction(() => {
     const maps = {
@@ -54,20 +64,23 @@ export function McpForm({
   });
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if ((await save.run()) !== null) onDone();
+    if ((await save.run()) === null) return;
+    draft.sent();
+    onDone();
   };
   return (
     <Dialog title={server === null ? 'Add an MCP server' : `Edit ${server.name}`} onClose={onClose}>
       <form className="stack" onSubmit={(event) => void submit(event)}>
+        <IsBack draft={draft} />
         {server === null ? (
           <>
-            <TextField label="Name" required value={name} onChange={(event) => setName(event.target.value)} />
+            <TextField label="Name" required value={name} onChange={(event) => change({ name: event.target.value })} />
             <SelectField
               label="It is"
               value={transport}
               options={transports}
               // The options are these and no others.
-              onChange={(event) => setTransport(event.target.value as Transport)}
+              onChange={(event) => change({ transport: event.target.value as Transport })}
             />
             {local ? (
               <>
@@ -75,37 +88,47 @@ export function McpForm({
                   label="Program"
                   required
                   value={command}
-                  onChange={(event) => setCommand(event.target.value)}
+                  onChange={(event) => change({ command: event.target.value })}
                 />
                 <AreaField
                   label="Arguments, one a line"
                   rows={3}
                   value={args}
-                  onChange={(event) => setArgs(event.target.value)}
+                  onChange={(event) => change({ args: event.target.value })}
                 />
                 <label className="row">
-                  <input type="checkbox" checked={pin} onChange={(event) => setPin(event.target.checked)} />
+                  <input type="checkbox" checked={pin} onChange={(event) => change({ pin: event.target.checked })} />
                   Refuse it when the program changes
                 </label>
               </>
             ) : (
-              <TextField label="URL" required value={url} onChange={(event) => setUrl(event.target.value)} />
+              <TextField label="URL" required value={url} onChange={(event) => change({ url: event.target.value })} />
             )}
           </>
         ) : null}
         {local ? (
-          <MapField label="Variables" set={server?.env ?? []} value={env} onChange={setEnv} />
+          <MapField label="Variables" set={server?.env ?? []} value={env} onChange={(text) => change({ env: text })} />
         ) : (
           <>
-            <MapField label="Headers" set={server?.headers ?? []} value={headers} onChange={setHeaders} />
+            <MapField
+              label="Headers"
+              set={server?.headers ?? []}
+              value={headers}
+              onChange={(text) => change({ headers: text })}
+            />
             <TextField
               label="Variable that holds its token"
               value={variable}
-              onChange={(event) => setVariable(event.target.value)}
+              onChange={(event) => change({ variable: event.target.value })}
             />
           </>
         )}
-        <MapField label="Injected arguments" set={server?.inject ?? []} value={inject} onChange={setInject} />
+        <MapField
+          label="Injected arguments"
+          set={server?.inject ?? []}
+          value={inject}
+          onChange={(text) => change({ inject: text })}
+        />
         <p className="small muted">Nothing is started or contacted before you look at it or a run uses it.</p>
         {save.error === null ? null : <ErrorNote error={save.error} />}
         <Button submit look="primary" busy={save.busy}>
