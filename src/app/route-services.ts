@@ -136,6 +136,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       sessions,
       copies,
       calls: store.calls,
+      thatSay: store.sessionsThatSay,
       operations: store.services,
       forkSession: (wanted) => forkSession({ ...store, copies, find, now }, wanted),
       request: () => ({ ...request.of({}), input: { type: 'string', value: '' } }),

@@ -1,7 +1,7 @@
 import { type ForkDeps, type ForkInput, forkSession } from '../sessions/fork.ts';
 import { messageViews } from '../sessions/message-view.ts';
 import { createFindSession } from '../sessions/names.ts';
-import { type SearchInput, searchMessages } from '../sessions/search.ts';
+import { type SearchInput, searchMessages, sessionsThatSay } from '../sessions/search.ts';
 import { view } from '../sessions/sessions.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { SessionPage } from '../schema/session.ts';
@@ -31,6 +31,7 @@ export function openSessionRooms(deps: SessionRoomsDeps) {
   const find = createFindSession(sessions);
   return {
     forkSession: (input: ForkInput) => forkSession({ ...deps, copies, find }, input),
+    sessionsThatSay: (text: string) => sessionsThatSay(search, text),
     searchMessages: (input: SearchInput) => searchMessages({ search, find }, input),
     /** Later pages name the session by its id, which a rename leaves alone. */
     exportSession({ session, after, most_bytes }: ExportInput): SessionPage {

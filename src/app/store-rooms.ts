@@ -217,6 +217,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     plans,
     planRooms,
     sessionForTurn: sessionOperations.sessionForTurn,
+    sessionsThatSay: async (text: string) => (await sessionRooms()).sessionsThatSay(text),
     findRun: async (part: string) => (await stateRooms()).findRun(part),
     /** Forgets what was approved for a session, by name or id. */
     forget: (session: string) => ({ removed: forget(sessions.byName(session)?.id ?? session) }),

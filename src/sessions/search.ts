@@ -27,9 +27,21 @@ const mostOfPiece = 160;
  */
 export function searchMessages(deps: SearchDeps, input: SearchInput): SearchResult {
   const terms = readTerms(input.text);
+  if (terms === null) {
+    throw new RuntimeError('usage', 'There is nothing to look for.', { hints: ['reins session search "two words"'] });
+  }
   const sessionId = input.session === null ? null : deps.find(input.session).id;
   const { found, total, complete } = deps.search.find(terms, { sessionId, limit: input.limit });
   return { hits: found.map((message) => hitOf(message, terms)), total, complete };
+}
+
+/**
+ * Ids of the sessions with a message that holds all the words of a text, as `searchMessages` reads it; none where it says
+ * nothing to look for. @throws RuntimeError usage
+ */
+export function sessionsThatSay(search: MessageSearch, text: string): ReadonlySet<string> {
+  const terms = readTerms(text);
+  return terms === null ? new Set() : search.sessions(terms);
 }
 
 const isWord = /[\p{L}\p{N}\p{Co}]/u;
@@ -40,8 +52,11 @@ const isWord = /[\p{L}\p{N}\p{Co}]/u;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
-/** What the index can look up, and what must be looked for in the texts: signs, and scripts without words apart. */
-function readTerms(text: string): SearchTerms {
+/**
+ * What the index can look up, and what must be looked for in the texts: signs, and scripts without words apart. Null where
+ * there is neither.
+ */
+function readTerms(text: string): SearchTerms | null {
   if (text.length > mostCharacters) {
     throw new RuntimeError('usage', `The text to look for may have ${mostCharacters} characters.`);
   }
@@ -58,9 +73,7 @@ function readTerms(text: string): SearchTerms {
     // A quoted string is words and nothing else to FTS5, whatever is in it.
     else match.push(`"${wanted}"${phrase === undefined && begins(wanted) ? ' *' : ''}`);
   }
-  if (match.length + literals.length === 0) {
-    throw new RuntimeError('usage', 'There is nothing to look for.', { hints: ['reins session search "two words"'] });
-  }
+  if (match.length + literals.length === 0) return null;
   return { match: match.length === 0 ? null : match.join(' AND '), literals };
 }
 

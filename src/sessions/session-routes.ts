@@ -4,7 +4,7 @@ import type { Session, SessionMessage } from '../schema/session.ts';
 import type { Calls } from '../store/calls.ts';
 import type { RunHead } from '../store/runs.ts';
 import type { SessionCopies } from '../store/session-copies.ts';
-import type { SessionRow, Sessions } from '../store/sessions.ts';
+import type { BriefRow, SessionRow, Sessions } from '../store/sessions.ts';
 import { comesAfter, keyOfCursor, type Page, pageOf, pageSize, type PageWanted, thatFit } from '../schema/page.ts';
 import type { Compaction } from './compact.ts';
 import { messageViews } from './message-view.ts';
@@ -15,6 +15,8 @@ export type SessionRouteDeps = {
   readonly sessions: Sessions;
   readonly copies: Pick<SessionCopies, 'page' | 'pageBack'>;
   readonly calls: Pick<Calls, 'records'>;
+  /** Ids of the sessions with a message that holds all the words of a text. */
+  readonly thatSay: (text: string) => Promise<ReadonlySet<string>>;
   readonly operations: Pick<SessionOperations, 'newSession' | 'switchSession' | 'renameSession' | 'deleteSession'>;
   readonly forkSession: (input: {
     readonly name: string;
@@ -45,13 +47,25 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
     return view(row, sessions.activeId());
   };
 
+  /** Those whose name has a text, or in which it was said; all where it is empty. */
+  const matching = async (text: string): Promise<readonly BriefRow[]> => {
+    const all = sessions.brief();
+    if (text === '') return all;
+    const said = await deps.thatSay(text);
+    const part = text.toLowerCase();
+    return all.filter(({ id, name }) => said.has(id) || name.toLowerCase().includes(part));
+  };
+
   return {
     /** Newest activity first. Only the sessions of the page are read whole. */
-    async pageSessions(wanted: PageWanted): Promise<Page<Session>> {
+    async pageSessions({
+      query,
+      ...wanted
+    }: PageWanted & { readonly query?: string | undefined }): Promise<Page<Session>> {
       const mark = keyOfCursor(wanted.cursor, ['number', 'string']);
       const keyOf = (row: { id: string; created_at: number; last_message_at: number | null }) =>
         [row.last_message_at ?? row.created_at, row.id] as const;
-      const all = sessions.brief();
+      const all = await matching(query?.trim() ?? '');
       const rest = mark === null ? all : all.filter((row) => comesAfter(mark, keyOf(row)));
       return pageOf(rest, wanted, keyOf, ({ id }) => shown(id));
     },

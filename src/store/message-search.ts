@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Sql, SqlValue } from './sql.ts';
+import type { Sql } from './sql.ts';
 
 /** What is looked for; at least one of the two says something. */
 export type SearchTerms = {
@@ -36,27 +36,29 @@ type Candidate = { readonly number: number; readonly score: number; readonly sai
 export function createMessageSearch(sql: Sql, tenant: string) {
   const ofTenant = `t.session_id IN (SELECT id FROM sessions WHERE tenant_id = ?)`;
 
-  const candidates = ({ match, literals }: SearchTerms, sessionId: string | null): Candidate[] => {
-    const where = [
+  /** What a message must meet, and where it is looked for. */
+  const meeting = ({ match, literals }: SearchTerms) => ({
+    from:
+      match === null
+        ? 'messages m CROSS JOIN message_texts t ON t.message_id = m.id'
+        : 'message_search f JOIN message_texts t ON t.number = f.rowid',
+    where: [
       // Payloads are written by JSON.stringify: most that do not hold the text need not be parsed to know it.
       match === null ? 'instr(m.payload, ?) > 0' : 'message_search MATCH ?',
-      sessionId === null ? ofTenant : `${ofTenant} AND t.session_id = ?`,
+      ofTenant,
       ...literals.map(() => 'instr((SELECT v.text FROM searchable_messages v WHERE v.number = t.number), ?) > 0'),
-    ];
-    const params: readonly SqlValue[] = [
-      match ?? JSON.stringify(literals[0] ?? '').slice(1, -1),
-      tenant,
-      ...(sessionId === null ? [] : [sessionId]),
-      ...literals,
-    ];
-    const from =
-      match === null
-        ? 'SELECT t.number, t.said, 0.0 AS score FROM messages m CROSS JOIN message_texts t ON t.message_id = m.id'
-        : 'SELECT t.number, t.said, bm25(message_search) AS score FROM message_search f JOIN message_texts t ON t.number = f.rowid';
-    const order = match === null ? 't.number' : 'f.rowid';
+    ].join(' AND '),
+    params: [match ?? JSON.stringify(literals[0] ?? '').slice(1, -1), tenant, ...literals],
+  });
+
+  const candidates = (terms: SearchTerms, sessionId: string | null): Candidate[] => {
+    const { from, where, params } = meeting(terms);
+    const [score, order] = terms.match === null ? ['0.0', 't.number'] : ['bm25(message_search)', 'f.rowid'];
     return sql.all<Candidate>(
-      `${from} WHERE ${where.join(' AND ')} ORDER BY ${order} DESC LIMIT ${mostRanked}`,
+      `SELECT t.number, t.said, ${score} AS score FROM ${from} WHERE ${where}
+       ${sessionId === null ? '' : 'AND t.session_id = ?'} ORDER BY ${order} DESC LIMIT ${mostRanked}`,
       ...params,
+      ...(sessionId === null ? [] : [sessionId]),
     );
   };
 
@@ -96,6 +98,16 @@ export function createMessageSearch(sql: Sql, tenant: string) {
   };
 
   return {
+    /** Ids of the sessions that have such a message. */
+    sessions(terms: SearchTerms): ReadonlySet<string> {
+      const { from, where, params } = meeting(terms);
+      const rows = sql.all<{ session_id: string }>(
+        `SELECT DISTINCT t.session_id FROM ${from} WHERE ${where}`,
+        ...params,
+      );
+      return new Set(rows.map(({ session_id }) => session_id));
+    },
+
     /** The best matches, equally good ones newest first; a message that forks copied once, where it was said. */
     find(
       terms: SearchTerms,

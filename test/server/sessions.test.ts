@@ -78,6 +78,20 @@ test.each(faces)(
     const names = [...first.items, ...second.items].map((session) => session.name);
     expect(new Set(names).size).toBe(names.length);
     expect(names).toEqual(expect.arrayContaining([name, `${name}-b`]));
+    const said = async (query: string) =>
+      (await client.pageSessions({ query })).items
+        .map((session) => session.name)
+        .filter((each) => each.startsWith(name));
+    expect(await said(`${name.toUpperCase()}-B`)).toEqual([`${name}-b`]);
+    // Both hold the message that the copy was made with.
+    expect((await said('hell')).toSorted()).toEqual([name, `${name}-b`]);
+    expect(await said('hello nobody')).toEqual([]);
+    expect(await said('"')).toEqual([]);
+    expect((await said(' ')).toSorted()).toEqual([name, `${name}-b`]);
+    const narrow = await client.pageSessions({ query: name, limit: 1 });
+    const behind = await client.pageSessions({ query: name, limit: 1, cursor: narrow.next_cursor ?? '' });
+    expect([...narrow.items, ...behind.items].map((session) => session.name).toSorted()).toEqual([name, `${name}-b`]);
+    expect(behind.next_cursor).toBeNull();
     expect(await client.removeSession({ session: `${name}-b` })).toBeNull();
     expect(await refusal(client.getSession({ session: `${name}-b` }))).toBe('not_found');
     expect(await refusal(client.pageSessions({ cursor: 'x' }))).toBe('invalid_parameter');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { searchMessages } from '../../src/sessions/search.ts';
+import { searchMessages, sessionsThatSay } from '../../src/sessions/search.ts';
 import { createMessageSearch } from '../../src/store/message-search.ts';
 import { tenant } from '../store/open.ts';
 import { createPlace, type Place } from './place.ts';
@@ -42,6 +42,21 @@ describe('a search', () => {
     });
     expect(() => search('loop', { session: 'nope' })).toThrow(expect.objectContaining({ code: 'not_found' }));
     expect(search('loop', {}, 'another tenant').hits).toEqual([]);
+  });
+
+  it('names the sessions in which something was said, by words and by signs', () => {
+    const work = place.find('work').id;
+    const play = place.find('play').id;
+    place.say('work', 'user', 'the retry loop → twice');
+    place.say('work', 'user', 'a loop again');
+    place.say('play', 'assistant', 'a loop of wool');
+    const said = (text: string, of = tenant) => [...sessionsThatSay(createMessageSearch(place.store.sql, of), text)];
+    expect(said('loop').toSorted()).toEqual([play, work].toSorted());
+    expect(said('loop wool')).toEqual([play]);
+    expect(said('→')).toEqual([work]);
+    expect(said('loop →')).toEqual([work]);
+    expect(said('""')).toEqual([]);
+    expect(said('loop', 'another tenant')).toEqual([]);
   });
 
   it('says where, by whom and when', () => {

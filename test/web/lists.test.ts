@@ -30,6 +30,15 @@ beforeAll(async () => {
   copies('asks', { id: "'ask_copy' || n.i", created_at: 'row.created_at + n.i * 1000' }, 60, 'true');
   copies('plans', { id: "'plan_copy' || n.i", name: "'plan-' || n.i" }, 150, 'true');
   copies('sessions', { id: "'session_copy' || n.i", name: "'chat-' || n.i" }, 250, "row.name = 'first'");
+  await client.createSession({ name: 'the-last' });
+  const { run_id } = await client.postMessage({
+    session: 'the-last',
+    text: 'about marmots',
+    model: 'm',
+    provider: 'scripted',
+  });
+  await app.client.awaitRun({ run_id });
+  app.change("UPDATE sessions SET created_at = 1, last_message_at = 1 WHERE name = 'the-last'");
 }, 60_000);
 afterAll(() => world?.close());
 
@@ -45,7 +54,7 @@ function copies(table: string, over: Readonly<Record<string, string>>, count: nu
 it.each([
   ['/plans', '.cards > li', 'Older ones', 100, 151],
   ['/runs', '.run-link', 'Older ones', 100, 200],
-  ['/chat/first', '.session', 'Older ones', 200, 251],
+  ['/chat/first', '.session', 'Older ones', 200, 252],
 ] as const)(
   'shows all of a long list at %s, and stays in its place while more is read',
   async (path, row, word, first, then) => {
@@ -84,6 +93,30 @@ it('goes back to the row of a long list that somebody has left for its page, and
   await page.getByRole('link', { name: 'Runs', exact: true }).click();
   await expect.poll(() => rows.count()).toBe(100);
   expect(await page.evaluate('scrollY')).toBe(0);
+  expect(world.problems).toEqual([]);
+});
+
+it('finds a chat behind those that were read, by its name and by what was said in it, and goes on with what was found', async () => {
+  const page = await world.open('/chat/first');
+  const rows = page.locator('.session');
+  await expect.poll(() => rows.count()).toBe(200);
+  const filter = page.getByRole('searchbox', { name: 'Filter chats' });
+  const names = () => page.locator('.session b').allInnerTexts();
+  await filter.fill('Chat-23');
+  await expect
+    .poll(async () => (await names()).toSorted())
+    .toEqual(['chat-23', ...Array.from({ length: 10 }, (_, at) => `chat-23${at}`)].toSorted());
+  await filter.fill('marmo');
+  await expect.poll(names).toEqual(['the-last']);
+  await rows.click();
+  await page.locator('.said.user').getByText('about marmots').waitFor();
+  await page.reload();
+  await expect.poll(names).toEqual(['the-last']);
+  expect(await filter.inputValue()).toBe('marmo');
+  await filter.fill('nowhere said');
+  await page.getByText('In no chat.').waitFor();
+  await filter.fill('');
+  await expect.poll(() => rows.count()).toBe(200);
   expect(world.problems).toEqual([]);
 });
 

@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef } from 'react';
 import { readObject } from '../../src/text/json-object.ts';
 import { verdictLine } from '../../src/view/explanation.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
+import { useSettled } from '../data/use-settled.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
@@ -13,8 +14,6 @@ import { policyFile } from './card-facts.ts';
 import type { ChoiceProps } from './choice-props.ts';
 import { useGuard } from './guard.ts';
 import { NotTaken, useWritten } from './not-taken.tsx';
-
-const pauseMs = 300;
 
 /** Other arguments for the call, as JSON, with what would be decided of them before they are sent (09 §8.7.5). */
 export function EditDialog({
@@ -77,14 +76,4 @@ export function EditDialog({
       </div>
     </Dialog>
   );
-}
-
-/** A text that has not changed for a moment. */
-function useSettled(text: string): string {
-  const [settled, settle] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => settle(text), pauseMs);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }

@@ -1,15 +1,20 @@
-import { useState } from 'react';
-import { Link } from 'wouter';
+import { useRef } from 'react';
+import { Link, useSearch } from 'wouter';
 import { formatAge } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
-import type { PagedData } from '../data/use-pages.ts';
+import { type PagedData, type Pages, usePages } from '../data/use-pages.ts';
+import { useQuery } from '../data/use-query.ts';
+import { useSettled } from '../data/use-settled.ts';
 import { Button } from '../parts/button.tsx';
 import { More } from '../parts/more.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote, Loaded } from '../parts/states.tsx';
 
 type Session = Awaited<ReturnType<typeof client.pageSessions>>['items'][number];
+
+/** Chats that are read at once. */
+export const pageSize = 200;
 
 /** The chats, newest activity first; those with a run have a pulse. */
 export function SessionsColumn({
@@ -21,7 +26,8 @@ export function SessionsColumn({
   readonly current: string;
   readonly onOpen: (name: string) => void;
 }) {
-  const [filter, setFilter] = useState('');
+  const [filter, setFilter] = useQuery('filter');
+  const wanted = useSettled(filter.trim());
   const create = useAction(() => client.createSession({}));
   return (
     <nav className="sessions" aria-label="Chats">
@@ -29,8 +35,9 @@ export function SessionsColumn({
         <input
           className="input grow"
           type="search"
-          placeholder="Filter chats"
+          placeholder="A name, or words of it"
           aria-label="Filter chats"
+          maxLength={256}
           value={filter}
           onChange={(event) => setFilter(event.target.value)}
         />
@@ -48,44 +55,76 @@ export function SessionsColumn({
         </Button>
       </div>
       {create.error === null ? null : <ErrorNote error={create.error} />}
-      <Loaded data={sessions} beside>
-        {({ items }) => (
-          <>
-            <ul className="session-list">
-              {items
-                .filter(({ name, preview }) => `${name} ${preview}`.toLowerCase().includes(filter.toLowerCase()))
-                .map((session) => (
-                  <li key={session.id}>
-                    <Link
-                      href={`/chat/${encodeURIComponent(session.name)}`}
-                      className="session"
-                      aria-current={session.name === current ? 'page' : undefined}
-                    >
-                      <span className="row">
-                        <b className="cut">
-                          <Safe text={session.name} />
-                        </b>
-                        {session.active_run_id === null ? null : (
-                          <>
-                            <span className="pulse" aria-hidden="true" />
-                            <span className="sr">running</span>
-                          </>
-                        )}
-                        <span className="small muted push">
-                          {formatAge(Date.now() - Date.parse(session.last_message_at ?? session.created_at))}
-                        </span>
-                      </span>
-                      <span className="small muted cut">
-                        <Safe text={session.preview === '' ? 'empty' : session.preview} />
-                      </span>
-                    </Link>
-                  </li>
-                ))}
-            </ul>
-            <More list={sessions} word="Older ones" />
-          </>
-        )}
-      </Loaded>
+      {filter.trim() === '' || wanted === '' ? (
+        <List sessions={sessions} current={current} none="" />
+      ) : (
+        <Found text={wanted} current={current} />
+      )}
     </nav>
+  );
+}
+
+/** Chats whose name has a text, or in which its words were said, of all that there are. */
+function Found({ text, current }: { readonly text: string; readonly current: string }) {
+  const found = usePages(`chats with ${text}`, pageSize, (page) => client.pageSessions({ query: text, ...page }), {
+    topics: ['runs'],
+  });
+  // What was found for the letters before stays until there is news.
+  const shown = useRef<Pages<Session> | null>(null);
+  if (found.value !== null) shown.current = found.value;
+  const value = found.error === null ? shown.current : null;
+  return <List sessions={{ ...found, value }} current={current} none="In no chat." />;
+}
+
+function List({
+  sessions,
+  current,
+  none,
+}: {
+  readonly sessions: PagedData<Session>;
+  readonly current: string;
+  /** Said where there is none. */
+  readonly none: string;
+}) {
+  const search = useSearch();
+  return (
+    <Loaded data={sessions} beside>
+      {({ items }) => (
+        <>
+          {items.length === 0 && none !== '' ? <p className="small muted">{none}</p> : null}
+          <ul className="session-list">
+            {items.map((session) => (
+              <li key={session.id}>
+                <Link
+                  // The filter goes with who looks through what it has found.
+                  href={`/chat/${encodeURIComponent(session.name)}${search === '' ? '' : `?${search}`}`}
+                  className="session"
+                  aria-current={session.name === current ? 'page' : undefined}
+                >
+                  <span className="row">
+                    <b className="cut">
+                      <Safe text={session.name} />
+                    </b>
+                    {session.active_run_id === null ? null : (
+                      <>
+                        <span className="pulse" aria-hidden="true" />
+                        <span className="sr">running</span>
+                      </>
+                    )}
+                    <span className="small muted push">
+                      {formatAge(Date.now() - Date.parse(session.last_message_at ?? session.created_at))}
+                    </span>
+                  </span>
+                  <span className="small muted cut">
+                    <Safe text={session.preview === '' ? 'empty' : session.preview} />
+                  </span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+          <More list={sessions} word="Older ones" />
+        </>
+      )}
+    </Loaded>
   );
 }

@@ -4,7 +4,7 @@ import { restsAt } from '../../src/view/items.ts';
 import { Composer } from '../chat/composer.tsx';
 import { RunPanel } from '../chat/run-panel.tsx';
 import { SessionDialog } from '../chat/session-dialog.tsx';
-import { SessionsColumn } from '../chat/sessions.tsx';
+import { pageSize, SessionsColumn } from '../chat/sessions.tsx';
 import { TranscriptView } from '../chat/transcript.tsx';
 import { type Chat, type SendOptions, useChat } from '../chat/use-chat.ts';
 import { client } from '../data/client.ts';
@@ -28,7 +28,7 @@ export function ChatPage() {
   useEffect(() => {
     if (path === '/' && incomplete) go('/setup', { replace: true });
   }, [path, incomplete, go]);
-  const sessions = usePages('sessions', 200, client.pageSessions, { topics: ['runs'] });
+  const sessions = usePages('sessions', pageSize, client.pageSessions, { topics: ['runs'] });
   const known = sessions.value?.items;
   useEffect(() => onReturn(sessions.reload), [sessions.reload]);
   const name = named ?? known?.find(({ active }) => active)?.name ?? known?.[0]?.name;

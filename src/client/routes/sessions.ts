@@ -1,4 +1,4 @@
-import { array, boolean, enums, type Infer, nullable, object, optional, string, type, union } from 'superstruct';
+import { array, boolean, enums, type Infer, nullable, object, optional, size, string, type, union } from 'superstruct';
 import { Session, SessionMessage } from '../../schema/session.ts';
 import { whole } from '../../schema/shape.ts';
 import { count, flag, page, text } from '../fields.ts';
@@ -31,8 +31,14 @@ export const runOptions = {
 
 /** Chat sessions and messages (09 §6.3). */
 export const sessionRoutes = {
-  /** Newest activity first. */
-  pageSessions: route('GET', '/api/sessions', 'any', object(page), shown(sessions)),
+  /** Newest activity first. With `query` those whose name has it, or that have a message with all its words. */
+  pageSessions: route(
+    'GET',
+    '/api/sessions',
+    'any',
+    object({ query: optional(size(string(), 0, 256)), ...page }),
+    shown(sessions),
+  ),
   createSession: route('POST', '/api/sessions', 'any', object({ name: optional(string()) }), shown(Session), {
     status: 201,
     repeatable: true,
