@@ -35,7 +35,7 @@ export function SessionsColumn({
         <input
           className="input grow"
           type="search"
-          placeholder="A name, or words of it"
+          placeholder="Filter chats"
           aria-label="Filter chats"
           maxLength={256}
           value={filter}

@@ -7,7 +7,7 @@ import type { Item } from '../../src/view/items.ts';
 import { storedItems } from '../../src/view/stored-items.ts';
 import { emptyTranscript, reduceTranscript, type Transcript } from '../../src/view/transcript.ts';
 import { client, clientRepeating } from '../data/client.ts';
-import { behindFeed, lateBeginnings, onFeed } from '../data/live.ts';
+import { beginnings, onFeed } from '../data/live.ts';
 import { onReturn } from '../data/on-return.ts';
 import { onRun } from '../data/run-events.ts';
 import { useStore } from '../data/store.ts';
@@ -66,7 +66,7 @@ export function useChat(name: string): Chat {
   if (runId !== null && runId !== newest) setNewest(runId);
   const [unsent, setUnsent] = useState<readonly Unsent[]>([]);
   const [round, setRound] = useState(0);
-  const late = useStore(lateBeginnings);
+  const feed = useStore(beginnings);
   const reload = useCallback(() => setRound((before) => before + 1), []);
   /** The newest run of each chat that has begun since the last reading did. */
   const begun = useRef(new Map<string, string>());
@@ -74,7 +74,7 @@ export function useChat(name: string): Chat {
   const sent = useRef({ count: 0, last: Promise.resolve(), refused: new Set<string>() });
 
   useEffect(() => {
-    void [round, late];
+    void [round, feed];
     let gone = false;
     const load = async (): Promise<void> => {
       const before = sent.current.count;
@@ -103,13 +103,13 @@ export function useChat(name: string): Chat {
       setNewest(following ?? page.items.find(({ run_id }) => run_id !== null)?.run_id ?? null);
       setError(null);
     };
-    behindFeed(load).catch((thrown: unknown) => {
+    load().catch((thrown: unknown) => {
       if (!gone) setError(refusalFrom(thrown));
     });
     return () => {
       gone = true;
     };
-  }, [name, round, late]);
+  }, [name, round, feed]);
 
   const isKnown = useRef(false);
   isKnown.current = session !== null;

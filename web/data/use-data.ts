@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import type { FeedEntry } from '../../src/schema/feed.ts';
 import { connection } from './client.ts';
-import { behindFeed, kindsOf, lateBeginnings, onFeed, type Topic } from './live.ts';
+import { beginnings, kindsOf, onFeed, type Topic } from './live.ts';
 import { useStore } from './store.ts';
 
 /** What a page knows of something that it reads. A reload that fails keeps what was read before. */
@@ -40,7 +40,7 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
   const asked = useRef(0);
   const shown = useRef(0);
   const line = useStore(connection);
-  const late = useStore(lateBeginnings);
+  const begun = useStore(beginnings);
 
   const reload = useCallback(() => {
     if (key === null) return;
@@ -53,8 +53,7 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
       if (news) shown.current = mine;
       return news;
     };
-    const { load, live } = latest.current;
-    (live.topics === undefined ? load() : behindFeed(load)).then(
+    latest.current.load().then(
       (value) => {
         if (isNews()) hold({ key, value, error: null });
       },
@@ -73,12 +72,13 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
   }, [reload]);
 
   const isOpen = line.state === 'open';
-  const before = useRef({ isOpen, late });
+  const before = useRef({ isOpen, begun });
   useEffect(() => {
-    const missed = isOpen && (!before.current.isOpen || before.current.late !== late);
-    before.current = { isOpen, late };
+    const isFollowed = latest.current.live.topics !== undefined;
+    const missed = isOpen && (!before.current.isOpen || (isFollowed && before.current.begun !== begun));
+    before.current = { isOpen, begun };
     if (missed) reload();
-  }, [isOpen, late, reload]);
+  }, [isOpen, begun, reload]);
 
   const topicNames = (live.topics ?? []).join();
   useEffect(() => {
