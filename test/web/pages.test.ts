@@ -115,6 +115,38 @@ it.each([
   120_000,
 );
 
+/** What is touched and stands by itself, with less room than a finger needs; not what is hidden until it has the focus. */
+const tooSmall = `[...document.querySelectorAll('main :is(button, input, select, textarea, summary, td a, .empty a)')]
+  .filter((each) => !each.matches('[type=checkbox], [type=radio], .cm-editor *') && each.checkVisibility())
+  .map((each) => [each, each.getBoundingClientRect()])
+  .filter(([, { width, height }]) => width > 0 && height < 43.5)
+  .map(([each, { height }]) => each.localName + '.' + each.className + ' ' + (each.innerText ?? '').slice(0, 20) + ' ' + Math.round(height))`;
+
+it('gives a finger room on every page', async () => {
+  const page = await world.open('/setup', { viewport: phone, touch: true });
+  const faults: string[] = [];
+  for (const [path, there] of [...visits, ['/chat/default', 'Send'], ['/approvals', 'Approve once']] as const) {
+    await visit(page, path);
+    await page.getByText(there).first().waitFor({ state: 'attached', timeout: 20_000 });
+    for (const each of (await page.evaluate(tooSmall)) as readonly string[]) faults.push(`${path}: ${each}`);
+  }
+  expect(faults).toEqual([]);
+  expect(world.problems).toEqual([]);
+}, 120_000);
+
+it('shows the chat that was chosen from the list of a phone', async () => {
+  await world.served.client.createSession({ name: 'other' });
+  const page = await world.open('/chat/default', { viewport: phone, touch: true });
+  await page.getByRole('button', { name: 'Chats' }).click();
+  await page
+    .getByRole('navigation', { name: 'Chats' })
+    .getByRole('link', { name: /^other/ })
+    .click();
+  await page.getByRole('heading', { name: 'other' }).waitFor();
+  expect(await page.getByRole('navigation', { name: 'Chats' }).isVisible()).toBe(false);
+  expect(world.problems).toEqual([]);
+});
+
 it('says on the page of the set-up what has become of an ask meanwhile', async () => {
   const page = await world.open('/setup');
   const waiting = page.getByText('1 ask waits');

@@ -13,6 +13,8 @@ type Look = {
   readonly scheme?: 'light' | 'dark';
   /** How long ago somebody has logged in; absent: just now. */
   readonly loggedInMs?: number;
+  /** It is touched with a finger. */
+  readonly touch?: boolean;
   /** Nobody is logged in. */
   readonly stranger?: boolean;
 };
@@ -51,8 +53,14 @@ export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
     });
   };
   const context: WebWorld['context'] = async (look = {}) => {
-    const { viewport = wide, scheme = 'light', stranger = false, loggedInMs = 0 } = look;
-    const made = await browser.newContext({ viewport, colorScheme: scheme, reducedMotion: 'reduce' });
+    const { viewport = wide, scheme = 'light', touch = false, stranger = false, loggedInMs = 0 } = look;
+    const made = await browser.newContext({
+      viewport,
+      colorScheme: scheme,
+      reducedMotion: 'reduce',
+      hasTouch: touch,
+      isMobile: touch,
+    });
     contexts.push(made);
     await made.addInitScript(
       "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))",

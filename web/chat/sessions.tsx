@@ -21,10 +21,13 @@ export function SessionsColumn({
   sessions,
   current,
   onOpen,
+  onGo,
 }: {
   readonly sessions: PagedData<Session>;
   readonly current: string;
   readonly onOpen: (name: string) => void;
+  /** One was chosen, by a link that leads to it. */
+  readonly onGo: () => void;
 }) {
   const [filter, setFilter] = useQuery('filter');
   const wanted = useSettled(filter.trim());
@@ -56,16 +59,16 @@ export function SessionsColumn({
       </div>
       {create.error === null ? null : <ErrorNote error={create.error} />}
       {filter.trim() === '' || wanted === '' ? (
-        <List sessions={sessions} current={current} none="" />
+        <List sessions={sessions} current={current} onGo={onGo} none="" />
       ) : (
-        <Found text={wanted} current={current} />
+        <Found text={wanted} current={current} onGo={onGo} />
       )}
     </nav>
   );
 }
 
 /** Chats whose name has a text, or in which its words were said, of all that there are. */
-function Found({ text, current }: { readonly text: string; readonly current: string }) {
+function Found({ text, ...rest }: { readonly text: string; readonly current: string; readonly onGo: () => void }) {
   const found = usePages(`chats with ${text}`, pageSize, (page) => client.pageSessions({ query: text, ...page }), {
     topics: ['runs'],
   });
@@ -73,16 +76,18 @@ function Found({ text, current }: { readonly text: string; readonly current: str
   const shown = useRef<Pages<Session> | null>(null);
   if (found.value !== null) shown.current = found.value;
   const value = found.error === null ? shown.current : null;
-  return <List sessions={{ ...found, value }} current={current} none="In no chat." />;
+  return <List sessions={{ ...found, value }} none="In no chat." {...rest} />;
 }
 
 function List({
   sessions,
   current,
+  onGo,
   none,
 }: {
   readonly sessions: PagedData<Session>;
   readonly current: string;
+  readonly onGo: () => void;
   /** Said where there is none. */
   readonly none: string;
 }) {
@@ -99,6 +104,7 @@ function List({
                   // The filter goes with who looks through what it has found.
                   href={`/chat/${encodeURIComponent(session.name)}${search === '' ? '' : `?${search}`}`}
                   className="session"
+                  onClick={onGo}
                   aria-current={session.name === current ? 'page' : undefined}
                 >
                   <span className="row">

@@ -41,6 +41,7 @@ export function ChatPage() {
         <SessionsColumn
           sessions={sessions}
           current={name ?? ''}
+          onGo={() => list(false)}
           onOpen={(opened) => {
             list(false);
             go(`/chat/${encodeURIComponent(opened)}`);
