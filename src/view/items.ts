@@ -48,8 +48,8 @@ export type Item =
       readonly kind: 'user';
       readonly id: string;
       readonly text: string;
-      /** `pending`: sent, and its row is not confirmed yet. */
-      readonly state: 'pending' | 'sent';
+      /** `pending`: sent, and its row is not confirmed yet; `unsent`: it was not taken. */
+      readonly state: 'pending' | 'sent' | 'unsent';
       /** Number of the message in its session; null while that is not known. */
       readonly seq: number | null;
       /** Of its stored message, where the item was shown before there was one. */

@@ -131,18 +131,25 @@ export function useChat(name: string): Chat {
   }, [name, sessionId]);
 
   // A run of this session that another surface has started.
-  useEffect(
-    () =>
-      onFeed((entries) => {
-        for (const { kind, session_id, run_id } of entries) {
-          if (kind !== 'chain_started' && kind !== 'chain_resumed') continue;
-          if (session_id == null || run_id == null) continue;
-          begun.current.set(session_id, run_id);
-          if (session_id === sessionId) setRunId(run_id);
-        }
-      }),
-    [sessionId],
-  );
+  useEffect(() => {
+    let gone = false;
+    // Behind the answer to what was sent from here: until then nobody knows whose message the first of the run is.
+    const follow = (id: string, run: string): void => {
+      if (!gone) setRunId(begun.current.get(id) ?? run);
+    };
+    const stop = onFeed((entries) => {
+      for (const { kind, session_id, run_id } of entries) {
+        if (kind !== 'chain_started' && kind !== 'chain_resumed') continue;
+        if (session_id == null || run_id == null) continue;
+        begun.current.set(session_id, run_id);
+        if (session_id === sessionId) void sent.current.last.then(() => follow(session_id, run_id));
+      }
+    });
+    return () => {
+      gone = true;
+      stop();
+    };
+  }, [sessionId]);
 
   const finished = useCallback(() => {
     setRunId(null);
@@ -174,11 +181,16 @@ export function useChat(name: string): Chat {
     (text: string, options: SendOptions) => {
       const key = newKey();
       const id = `pending:${key}`;
-      setHeard(({ reading, transcript }) => ({
-        reading,
-        transcript: { items: [...transcript.items, { kind: 'user', id, text, state: 'pending', seq: null }] },
-      }));
+      // It stands at the end: what came meanwhile was said before it.
+      const put = (state: 'pending' | 'unsent'): void =>
+        setHeard(({ reading, transcript }) => ({
+          reading,
+          transcript: {
+            items: [...transcript.items.filter((item) => item.id !== id), { kind: 'user', id, text, state, seq: null }],
+          },
+        }));
       const post = (): void => {
+        put('pending');
         setUnsent((before) => before.filter((each) => each.id !== id));
         sent.current.refused.delete(id);
         sent.current.count += 1;
@@ -192,6 +204,7 @@ export function useChat(name: string): Chat {
             },
             (thrown: unknown) => {
               sent.current.refused.add(id);
+              put('unsent');
               setUnsent((before) => [...before, { id, error: refusalFrom(thrown), again: post }]);
             },
           );
