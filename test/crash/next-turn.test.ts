@@ -130,7 +130,7 @@ describe('on a terminal', () => {
 describe('in the full-screen terminal', () => {
   const opened = async () => {
     const terminal = openTerminal(world, ['tui', ...tester, '--shell'], { columns: 80, rows: 24 });
-    await terminal.until((shown) => shown.some((row) => row.startsWith(' = suspended')), 'the turn that rests');
+    await terminal.until((shown) => shown.some((row) => row.startsWith(' ! interrupted')), 'the turn that rests');
     terminal.type('here again\r');
     await terminal.saw('A turn was stopped');
     return terminal;
