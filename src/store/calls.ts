@@ -1,7 +1,6 @@
-import type { Verdict } from '../schema/ask.ts';
 import type { Evaluation } from '../schema/policy.ts';
 import type { CallRecord } from '../schema/session.ts';
-import { readJson } from '../text/read-json.ts';
+import { callRecords } from './call-records.ts';
 import { wasDenied } from './denied.ts';
 import { readOwner } from './owner.ts';
 import type { Sql } from './sql.ts';
@@ -59,14 +58,6 @@ type KnownRow = Omit<KnownCall, 'args' | 'record' | 'result' | 'changed'> & {
   readonly args: string;
   readonly record: string;
   readonly result: string | null;
-};
-
-type RecordRow = Pick<CallRecord, 'ask_id' | 'duration_ms'> & {
-  readonly call_id: string;
-  readonly record: string;
-  /** Of the ask. */
-  readonly state: string | null;
-  readonly verdict: string | null;
 };
 
 /**
@@ -273,17 +264,8 @@ export function createCalls(sql: Sql) {
       );
     },
 
-    /** What was decided about calls of a run, by call id: those that are on record. */
-    records(runId: string, callIds: readonly string[]): ReadonlyMap<string, CallRecord> {
-      const rows = sql.all<RecordRow>(
-        `SELECT c.call_id, c.record, c.ask_id, a.state, a.verdict, c.ended_at - c.started_at AS duration_ms
-         FROM tool_calls c LEFT JOIN asks a ON a.id = c.ask_id
-         WHERE c.run_id = ? AND c.call_id IN (SELECT value FROM json_each(?)) ORDER BY c.seq`,
-        runId,
-        JSON.stringify(callIds),
-      );
-      return new Map(rows.map((row) => [row.call_id, readRecord(row)]));
-    },
+    records: (runId: string, callIds: readonly string[]): ReadonlyMap<string, CallRecord> =>
+      callRecords(sql, runId, callIds),
 
     /** What is recorded of the calls of a run as given to the model, by call id; null where nothing is. */
     results(runId: string): ReadonlyMap<string, { readonly state: CallState; readonly result: unknown }> {
@@ -344,32 +326,3 @@ export function createCalls(sql: Sql) {
 }
 
 export type Calls = ReturnType<typeof createCalls>;
-
-/** What of a damaged row cannot be read is left out. */
-function readRecord({ record, ask_id, state, verdict, duration_ms }: RecordRow): CallRecord {
-  const judged = readJson<Evaluation | null>(record, null);
-  const given = verdict === null ? null : readJson<Verdict | null>(verdict, null);
-  return {
-    decision:
-      judged === null
-        ? null
-        : {
-            action: judged.action,
-            matched_rule: judged.matched_rule,
-            reason: judged.reason,
-            detail: judged.detail,
-            policy: judged.policy.name,
-          },
-    ask_id,
-    verdict:
-      given === null || state === null
-        ? null
-        : {
-            verdict: state,
-            ...(given.treat_as === undefined ? {} : { treat_as: given.treat_as }),
-            by: given.by,
-            at: given.at,
-          },
-    duration_ms,
-  };
-}
