@@ -8,6 +8,8 @@ export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signa
 const killAfterMs = 2000;
 const graceMs = 250;
 const lookAgainMs = 50;
+/** On a busy machine one look may take the whole time, and find nobody who is about to be another program. */
+const leastLooks = 8;
 /** A process that SIGKILL does not end at once (it waits for a device) does not hold the call for ever. */
 const giveUpMs = 1000;
 
@@ -70,10 +72,10 @@ export async function endGroup(
   // They left the group with the pipe in hand. One that starts another program at the moment shows no marker and no pipe.
   const lookUntil = performance.now() + graceMs;
   let isClosed = false;
-  do {
+  for (let looks = 0; !isClosed && (looks < leastLooks || performance.now() < lookUntil); looks += 1) {
     for (const holder of holders()) kill(holder);
     isClosed = await within(closed, lookAgainMs);
-  } while (!isClosed && performance.now() < lookUntil);
+  }
   if (!isClosed) {
     // Who cannot be reached loses the pipe: it is closed from this side.
     child.stdout?.destroy();
