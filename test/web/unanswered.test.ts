@@ -40,6 +40,8 @@ it('says that no answer came, and does what is tried again once', async () => {
   const page = await world.open('/chat/default');
   const create = page.getByRole('button', { name: 'New', exact: true });
   await create.waitFor();
+  // The page may show the button before the server has made the session that it opened.
+  await expect.poll(sessions).toBe(1);
   const before = sessions();
   const done = loseFirst(page, '**/api/sessions', 'answer');
   await page.clock.install();
