@@ -2,7 +2,7 @@ import { hasCapability, resolveRoutes, sameName, type SeenBackend, type SeenMode
 import { providerTable } from '../models/providers.ts';
 import type { BackendCheck, SetupIssue } from '../schema/registry.ts';
 import { addCommand } from './add-command.ts';
-import { issue } from './doctor.ts';
+import { issue } from './issue.ts';
 import type { Defaults } from './models.ts';
 import { quote } from '../text/quote.ts';
 
@@ -45,7 +45,7 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
           ? `No default model is set; the built-in "${model}" is used.`
           : `No default model is set, and the built-in "${model}" is not served.`,
         fixPath: '/settings',
-        cliCommand: `reins config set default-model ${firstChatModel(input) ?? fallbackModel}`,
+        cliCommand: `reins config set default-model ${firstChatModel(input) ?? unseenModel(provider)}`,
       }),
     );
   }
@@ -90,6 +90,10 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
   if (health !== null) issues.push(health);
   return [...issues, ...modelIssues(input, own)];
 }
+
+/** What to name where no model is served yet: the one that Ollama can pull is none of another provider's. */
+const unseenModel = (provider: string): string =>
+  provider === '' || provider === 'ollama' ? fallbackModel : '<model>';
 
 /** Whether the default model would be found now (08 §12.2). */
 function isUsable(input: Pick<ReadinessInput, 'defaults' | 'probed'>): boolean {
@@ -246,7 +250,8 @@ function* modelIssues(input: ReadinessInput, own: readonly Probed[]): Generator<
   const found = ready.flatMap(({ seen }) => seen.models.filter((one) => sameName(seen.type, one.name, model)));
   const [known] = found;
   if (known === undefined) {
-    if (open) return;
+    // That the built-in one is not served is said where none is set.
+    if (open || input.defaults.modelSource === 'builtin') return;
     yield issue({
       ...about,
       code: 'default_model_not_available',

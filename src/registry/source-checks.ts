@@ -1,7 +1,7 @@
 import type { SetupIssue } from '../schema/registry.ts';
 import type { SourceCheck } from '../schema/tool-sources.ts';
 import { quote } from '../text/quote.ts';
-import { issue } from './doctor.ts';
+import { issue } from './issue.ts';
 
 /** What `doctor` says of hooks and tool servers (06 §15). */
 export const sourceIssues = (checks: readonly SourceCheck[]): readonly SetupIssue[] => checks.flatMap(issuesOf);

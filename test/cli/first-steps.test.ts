@@ -49,7 +49,6 @@ test('on an empty machine the commands of doctor, typed in the order shown, lead
     'info no_project',
     'error missing_default_model',
     'error no_backends',
-    'error default_model_not_available',
     'warning missing_default_provider',
   ]);
   for (const argv of advice(first.stdout)) {

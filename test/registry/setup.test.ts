@@ -187,13 +187,17 @@ describe('defaults and registration', () => {
     const server = await serve(ollama(['llama3.2:3b'], capable));
     await add('local', server.url);
     await configure('default-provider', 'ollama');
-    expect(await issues()).toEqual([
-      'error missing_default_model: reins config set default-model llama3.2:3b',
-      'error default_model_not_available: reins config set default-model llama3.2:3b',
-    ]);
+    // Once: that it is not served is a part of what is said about it.
+    expect(await issues()).toEqual(['error missing_default_model: reins config set default-model llama3.2:3b']);
     expect(await preRun()).toBe('setup_incomplete missing_default_model: reins config set default-model llama3.2:3b');
     await configure('default-model', 'llama3.2:3b');
     expect(await issues()).toEqual([]);
+  });
+
+  it('name no model of Ollama where another provider is not ready yet', async () => {
+    await add('cloud', deadUrl, { type: 'openai' });
+    await configure('default-provider', 'openai');
+    expect((await issues())[0]).toBe('error missing_default_model: reins config set default-model <model>');
   });
 });
 
