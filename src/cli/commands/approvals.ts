@@ -33,7 +33,9 @@ const list: Handler = async (context) => {
     return 0;
   }
   if (found.asks.length === 0) {
-    context.hint(flags.has('state') || flags.has('by') ? 'no such asks' : 'no pending asks');
+    // Others may wait where only some were asked for.
+    const some = ['state', 'kind', 'session', 'mission', 'by'].some((name) => flags.has(name));
+    context.hint(some ? 'no such asks' : 'no pending asks');
     return 0;
   }
   const id = await shownIds(
