@@ -289,7 +289,7 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
   }
   await page.context().setOffline(false);
   await page.locator('.said.user', { hasText: 'lost one' }).getByRole('button', { name: 'Try again' }).click();
-  await page.getByText('what I found').waitFor();
+  await page.getByText('what I found').last().waitFor();
   await page.getByRole('button', { name: 'Send' }).waitFor();
   expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
   expect(world.problems).toEqual([]);
@@ -331,7 +331,7 @@ it('renames, forks and deletes a chat, each where it leads', async () => {
 
 it('fits a phone, in the dark, without a fault', async () => {
   const page = await world.open('/chat/default', { viewport: phone, scheme: 'dark' });
-  await page.getByText('what I found').waitFor();
+  await page.getByText('what I found').last().waitFor();
   expect(await axeFaults(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   const box = page.getByRole('textbox', { name: 'Message' });
@@ -401,7 +401,7 @@ it('asks for the login again when it has ended, over the page, which keeps what 
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('half a thought');
-  await page.getByText('what I found').waitFor();
+  await page.getByText('what I found').last().waitFor();
   // Logged out in another tab, and in again: who comes back to this one goes on.
   const other = await page.context().newPage();
   await other.goto(`${world.served.url}/runs`);
