@@ -22,7 +22,7 @@ afterEach(() => world.remove());
 
 describe('without a project', () => {
   beforeEach(() => {
-    world = createWorld();
+    world = createWorld({ apart: true });
   });
 
   test('a run exits 3 and names init and --chain', async () => {
@@ -47,7 +47,7 @@ describe('without a project', () => {
 
 describe('a run in a project', () => {
   beforeEach(async () => {
-    world = await createProject();
+    world = await createProject({ apart: true });
   });
 
   test('ends with its code, its row and its output although a thread cannot be ended', async () => {
@@ -276,7 +276,7 @@ describe('a run in a project', () => {
 
 describe('signals', () => {
   beforeEach(async () => {
-    world = await createProject();
+    world = await createProject({ apart: true });
     await addScript(world, [{ name: 'stuck', reply: { hang: true } }]);
   });
 
@@ -296,7 +296,7 @@ describe('signals', () => {
 
 describe('calls that need approval, without a terminal', () => {
   beforeEach(async () => {
-    world = await createProject();
+    world = await createProject({ apart: true });
     await addScript(world, writingTurns);
   });
   const written = () => existsSync(join(world.workspace, 'new.txt'));
@@ -390,7 +390,7 @@ describe('JSON formats', () => {
       ' ',
     );
   beforeEach(async () => {
-    world = await createProject();
+    world = await createProject({ apart: true });
   });
 
   test('json is one object with all keys, whatever happened', async () => {
@@ -490,7 +490,7 @@ describe('JSON formats', () => {
 
 describe('trust', () => {
   beforeEach(async () => {
-    world = await createProject();
+    world = await createProject({ apart: true });
   });
 
   test('an edited chain is inert until its hash is accepted', async () => {
@@ -516,7 +516,7 @@ describe('trust', () => {
   });
 
   test('what waits is listed where there are no chains too, those of plans included', async () => {
-    const empty = createWorld();
+    const empty = createWorld({ apart: true });
     try {
       const nothing = { code: 0, stdout: '', stderr: 'nothing waits for trust\n' };
       expect(await empty.run(['trust'])).toMatchObject(nothing);

@@ -11,11 +11,12 @@ export type World = TempHome & {
   write(name: string, content: string | Uint8Array): string;
 };
 
-export function createWorld(): World {
+/** @param always what every command of this world is given, unless it says otherwise */
+export function createWorld(always: CliOptions = {}): World {
   const home = tempHome();
   return {
     ...home,
-    run: (argv, options) => runCli(home, argv, options),
+    run: (argv, options) => runCli(home, argv, { ...always, ...options }),
     write: (name, content) => {
       const path = join(home.workspace, name);
       mkdirSync(dirname(path), { recursive: true });
@@ -29,8 +30,8 @@ export function createWorld(): World {
 export const scripted = ['--provider', 'scripted'] as const;
 
 /** A workspace that `init` has set up. */
-export async function createProject(): Promise<World> {
-  const world = createWorld();
+export async function createProject(always: CliOptions = {}): Promise<World> {
+  const world = createWorld(always);
   copyProject(world);
   return world;
 }

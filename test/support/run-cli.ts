@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { builtAt } from './built-at.ts';
-import { type CommandLine, isShort, runShort } from './warm-cli.ts';
+import { type CommandLine, fitsWarm, runWarm } from './warm-cli.ts';
 
 /** The built program; the global set-up of the test runner makes it. */
 export const program = join(builtAt, 'src/cli/main.js');
@@ -39,6 +39,8 @@ export type CliOptions = {
   readonly environment?: Readonly<Record<string, string>>;
   /** Text or bytes on stdin; null = /dev/null (the default). */
   readonly stdin?: string | Uint8Array | null;
+  /** In a process of its own, which the test is about. */
+  readonly apart?: boolean;
 };
 
 /** A started program whose stdin is a pipe that the test holds. */
@@ -92,9 +94,9 @@ export function startCli(home: CliHome, argv: readonly string[], options: Omit<C
   };
 }
 
-/** Runs the program to its end. Short commands without input are given to a program that is loaded already. */
+/** Runs the program to its end. What needs no process of its own is given to a program that is loaded already. */
 export async function runCli(home: CliHome, argv: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  const { stdin = null, ...rest } = options;
+  const { stdin = null, apart = false, ...rest } = options;
   if (stdin !== null) {
     const started = startCli(home, argv, rest);
     started.child.stdin.end(stdin);
@@ -102,7 +104,7 @@ export async function runCli(home: CliHome, argv: readonly string[], options: Cl
   }
   const environment = { ...cliEnvironment(home, options.environment) };
   const line = { argv, cwd: options.cwd ?? home.workspace, environment };
-  return isShort(line) ? runShort(line) : runWithoutInput(line);
+  return !apart && fitsWarm(line) ? runWarm(line) : runWithoutInput(line);
 }
 
 /** Runs the program to its end in a process of its own. */

@@ -7,35 +7,18 @@ import { builtAt } from './built-at.ts';
 import type { CliResult } from './run-cli.ts';
 
 /**
- * Short commands in a program that is loaded already: to start one takes ten times the CPU of `config get`, and the tests
- * give thousands of such commands to prepare what they are about or to look at what came of it. What a process of its own
- * is needed for is none of these: runs and everything else that is killed, signalled, given input or followed.
+ * Commands in a program that is loaded already: to start one takes ten times the CPU of `config get` and three times that of
+ * a run, and the tests give thousands of them to prepare what they are about or to look at what came of it. A process of its
+ * own is for what is killed, signalled, given input, followed, measured, or about the process itself.
  */
-const short: ReadonlySet<string> = new Set([
-  'approvals',
-  'audit',
-  'backend',
-  'chain',
-  'config',
-  'hook',
-  'init',
-  'mcp',
-  'model',
-  'policy',
-  'session',
-  'state',
-  'tool',
-  'trust',
-]);
-const shortOfPlan: ReadonlySet<string> = new Set([
-  'list',
-  'show',
-  'switch',
-  'retry',
-  'skip',
-  'archive',
-  'delete',
-  'clean',
+const apart: ReadonlySet<string> = new Set([
+  // They go on until somebody ends them, or show what only `src/cli/main.ts` has.
+  'beam',
+  'tui',
+  'help',
+  'version',
+  // What a newcomer starts.
+  'demo',
 ]);
 
 type Answer = { readonly code: number; readonly isClean: boolean };
@@ -50,18 +33,17 @@ export type CommandLine = {
 let kept: Warm | null = null;
 
 /** Whether the program that is loaded may take it now. It takes one at a time. */
-export function isShort({ argv, environment }: CommandLine): boolean {
+export function fitsWarm({ argv, environment }: CommandLine): boolean {
   // What a benchmark measures are processes.
-  if (process.env['VITEST'] === undefined) return false;
-  if (kept?.isBusy) return false;
+  if (process.env['VITEST'] === undefined || kept?.isBusy) return false;
   if ('NODE_OPTIONS' in environment || 'REINS_FAIL_POINT' in environment) return false;
-  const [command = '', under = ''] = argv;
-  if (!short.has(command) && !(command === 'plan' && shortOfPlan.has(under))) return false;
-  return !argv.some((word) => word === '--help' || word === '-h' || word === '--version');
+  const [command = 'help', under = ''] = argv;
+  if (apart.has(command) || (command === 'approvals' && under === 'watch')) return false;
+  return !argv.some((word) => word === '--help' || word === '-h' || word === '--version' || word === 'tui');
 }
 
-/** Runs a short command. A fault that ends the program ends it here too; the next command starts another. */
-export async function runShort(line: CommandLine): Promise<CliResult> {
+/** Runs a command line. A fault that ends the program ends it here too; the next command starts another. */
+export async function runWarm(line: CommandLine): Promise<CliResult> {
   kept ??= begin();
   const warm = kept;
   warm.isBusy = true;

@@ -112,7 +112,7 @@ describe('ENV-002', () => {
   });
 
   it('nor does a command find it that looks through every process it can see', async () => {
-    world = await createProject();
+    world = await createProject({ apart: true });
     const policy = world.write('../allow.json', JSON.stringify(allowAll));
     chmodSync(policy, 0o600);
     // The process that starts the command has nothing; what its ancestors hold is masked wherever it turns up.
