@@ -10,7 +10,8 @@ import { type CliChild, program, startCli } from '../../support/run-cli.ts';
 let world: World;
 const started: CliChild[] = [];
 beforeEach(async () => {
-  world = await createProject();
+  // What is refused is known by its family of processes.
+  world = await createProject({ apart: true });
 });
 afterEach(async () => {
   for (const { child, ended } of started.splice(0)) {
