@@ -4,6 +4,7 @@ import { drawnCard } from './approvals/drawn-card.ts';
 import { reduceApprovals } from './approvals/reduce-approvals.ts';
 import { verdictWords } from './approvals/result-line.ts';
 import { isComposerEmpty, keepText } from './composer/composer-state.ts';
+import type { Effect } from './effect.ts';
 import { isTiny, isTooSmall, layoutOf } from './layout.ts';
 import type { Ruler } from './move.ts';
 import { saying } from './sending.ts';
@@ -72,6 +73,10 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
     effects: intents.flatMap((intent) => (intent.do === 'keep-text' ? [] : [{ do: 'ask', intent } as const])),
   };
 }
+
+/** What was answered last is read where it is shown: also what was answered elsewhere, and before this program began. */
+export const answeredIn = ({ pane, approvals }: State): readonly Effect[] =>
+  pane === 'approvals' ? [{ do: 'ask', intent: { do: 'load-history', whole: approvals.history !== null } }] : [];
 
 const resultWords = ({ ask: row, mine, told }: Extract<ApprovalsAction, { type: 'resolved' }>): string =>
   `${verdictWords(row, mine)}${told === null ? '' : ` · ${told}`}`;

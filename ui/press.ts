@@ -1,4 +1,4 @@
-import { ask } from './asking.ts';
+import { answeredIn, ask } from './asking.ts';
 import { compose } from './composing.ts';
 import { unsentText } from './approvals/card-fields.ts';
 import { findCommand } from './composer/slash-commands.ts';
@@ -228,7 +228,9 @@ function toPane(state: State, pane: State['pane']): Change {
   const text = state.approvals.card === null ? '' : unsentText(state.approvals.card);
   // What was typed on the card is not lost with it.
   const composer = text === '' ? state.composer : keepText(state.composer, text);
-  return only({ ...state, pane, composer, reading: null, search: null, approvals: { ...state.approvals, card: null } });
+  const approvals = { ...state.approvals, card: null };
+  const shown: State = { ...state, pane, composer, reading: null, search: null, approvals };
+  return only(shown, ...answeredIn(shown));
 }
 
 /** A letter that has not taken effect yet must not do so when the program goes on, perhaps days later. */
@@ -263,6 +265,13 @@ function twice(state: State, key: string, now: number): Change {
   return only({ ...saying(state, `press ${key} again to quit`, now, false, twiceMs), quitting: { key, at: now } });
 }
 
+/** What these keys close in the list of asks; its question and its field have Esc for themselves. */
+function innerOf({ approvals: { denying, filter, history } }: State, isEscape: boolean): string | null {
+  if (denying !== null) return 'overlay.close';
+  if (filter.typing) return 'field.close';
+  return isEscape || history !== null ? 'approvals.clear' : null;
+}
+
 /** Esc and Ctrl+C: the first that applies (10 §12.4). Neither ever denies or deletes. */
 function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): Change {
   if (state.overlays.length > 0) return closeTop(state, now);
@@ -272,7 +281,8 @@ function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): 
     return ask({ ...state, closedAt: now }, ruler, { type: 'command', id: 'card.leave' }, now);
   if (state.search !== null) return only({ ...state, search: null, closedAt: now });
   if (state.reading !== null) return only({ ...state, reading: null, closedAt: now });
-  if (isEscape && state.pane === 'approvals') return ask(state, ruler, { type: 'command', id: 'approvals.clear' }, now);
+  const inner = state.pane === 'approvals' ? innerOf(state, isEscape) : null;
+  if (inner !== null) return ask(state, ruler, { type: 'command', id: inner }, now);
   if (state.pane === 'plan' && state.plan.field !== null) return planFieldCommand(state, 'field.close', now);
   const other =
     state.pane === 'plan' && !(isEscape && now - state.closedAt < layerMs) ? interruptPlan(state, now) : null;

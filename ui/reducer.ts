@@ -1,7 +1,7 @@
 import type { Driver } from '../src/schema/run.ts';
 import type { Action } from './actions.ts';
 import { boundsOf } from './bounds.ts';
-import { ask, offered } from './asking.ts';
+import { answeredIn, ask, offered } from './asking.ts';
 import { attached, compose } from './composing.ts';
 import { toldElsewhere } from './elsewhere.ts';
 import { found, searchAgain, searchField } from './search.ts';
@@ -125,7 +125,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
     case 'asks': {
       const known = ask({ ...state, asks: action.asks }, ruler, action, action.now);
       const given = offered(known.state, ruler, action.now);
-      return { state: given.state, effects: [...known.effects, ...given.effects] };
+      return { state: given.state, effects: [...known.effects, ...given.effects, ...answeredIn(given.state)] };
     }
     case 'compose':
       return compose(state, ruler, action.action, action.now);

@@ -177,7 +177,7 @@ export function createAsks(deps: AsksDeps) {
 
     sweep,
 
-    /** Sweeps, then lists, soonest deadline first. */
+    /** Sweeps, then lists: open ones by deadline, then the others, the newest verdict first. */
     list(filter: AskFilter): { asks: Ask[]; total: number; expired: number } {
       const closed = sweep();
       return { ...rows.list(filter), expired: closed };

@@ -65,13 +65,23 @@ export type Rebound = {
 };
 
 export type AskFilter = {
-  readonly state: AskState | 'all';
+  /** `resolved`: whatever is no longer pending. */
+  readonly state: AskState | 'all' | 'resolved';
   readonly kind: string | null;
   readonly session_id: string | null;
   readonly mission_id: string | null;
   /** `operator`, `agent` or `system`. */
   readonly by: string | null;
   readonly limit: number;
+};
+
+/** Later than every deadline. */
+const never = Number.MAX_SAFE_INTEGER;
+const byDeadline = 'expires_at NULLS LAST, created_at';
+const newestFirst = 'resolved_at DESC, created_at DESC';
+const orders: Readonly<Record<string, string>> = {
+  pending: byDeadline,
+  all: `state <> 'pending', CASE WHEN state = 'pending' THEN ifnull(expires_at, ${never}) ELSE -resolved_at END, created_at`,
 };
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -276,6 +286,7 @@ export function createAsks(sql: Sql, tenant: string) {
         .map(readAsk);
     },
 
+    /** Open asks first, soonest deadline first, those without one last; then the others, the newest verdict first. */
     list(filter: AskFilter): { asks: Ask[]; total: number } {
       const conditions = ['tenant_id = ?'];
       const params: SqlValue[] = [tenant];
@@ -283,7 +294,8 @@ export function createAsks(sql: Sql, tenant: string) {
         conditions.push(condition);
         params.push(value);
       };
-      if (filter.state !== 'all') add('state = ?', filter.state);
+      if (filter.state === 'resolved') add('state <> ?', 'pending');
+      else if (filter.state !== 'all') add('state = ?', filter.state);
       if (filter.kind !== null) add('kind = ?', filter.kind);
       if (filter.session_id !== null) add('session_id = ?', filter.session_id);
       if (filter.mission_id !== null) add('mission_id = ?', filter.mission_id);
@@ -292,7 +304,7 @@ export function createAsks(sql: Sql, tenant: string) {
       const where = conditions.join(' AND ');
       const total = sql.get<{ n: number }>(`SELECT count(*) AS n FROM asks WHERE ${where}`, ...params)?.n ?? 0;
       const rows = sql.all<AskRow>(
-        `SELECT ${askColumns} FROM asks WHERE ${where} ORDER BY expires_at NULLS LAST, created_at LIMIT ?`,
+        `SELECT ${askColumns} FROM asks WHERE ${where} ORDER BY ${orders[filter.state] ?? newestFirst} LIMIT ?`,
         ...params,
         filter.limit,
       );

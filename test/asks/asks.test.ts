@@ -304,6 +304,25 @@ it('sweeps before it lists and says how many expired, soonest deadline first', a
   expect(asks.list({ ...filter, state: 'all', by: 'system' }).asks.map((ask) => ask.state)).toEqual(['expired']);
 });
 
+it('lists what is open first, then the newest verdicts, however many are older', async () => {
+  const { asks, raise } = await open();
+  const ids = [raise(1000), raise(2000), raise(3000), raise(4000)];
+  const [first = '', second = '', third = ''] = ids;
+  for (const id of [second, first]) {
+    clock += 1000;
+    asks.answer(answer(id, 'deny'), person);
+  }
+  clock += 1000;
+  asks.answer(answer(third, 'approve'), person);
+  const list = (state: 'all' | 'resolved' | 'denied', limit: number) =>
+    asks
+      .list({ state, kind: null, session_id: null, mission_id: null, by: null, limit })
+      .asks.map(({ id }) => ids.indexOf(id));
+  expect(list('resolved', 2)).toEqual([2, 0]);
+  expect(list('denied', 1)).toEqual([0]);
+  expect(list('all', 3)).toEqual([3, 2, 0]);
+});
+
 it('writes ask and verdict into the audit chain, without the words of the person', async () => {
   const { asks, raise, sql } = await open();
   const id = raise();

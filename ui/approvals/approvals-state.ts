@@ -19,7 +19,11 @@ export type ApprovalsState = {
   readonly marked: ReadonlySet<string>;
   readonly filter: { readonly editing: Editing; readonly typing: boolean; readonly by: 'text' | 'tool' };
   readonly grouped: boolean;
+  /** The newest that were answered, here or anywhere. */
+  readonly answered: readonly Ask[];
+  /** With `h`: the last hundred of them in place of the list, and the row at the top. */
   readonly history: readonly Ask[] | null;
+  readonly historyTop: number;
   /** Asks whose denial waits for one more key. */
   readonly denying: { readonly ids: readonly string[]; readonly guardUntil: number } | null;
   readonly said: string | null;
@@ -57,13 +61,14 @@ export type ApprovalsAction =
       readonly text: string;
     }
   | { readonly type: 'edited-outside'; readonly id: string; readonly text: string | null; readonly why: string | null }
-  | { readonly type: 'history'; readonly asks: readonly Ask[] };
+  /** What was answered last; `whole` where the list of it is wanted. */
+  | { readonly type: 'history'; readonly asks: readonly Ask[]; readonly whole: boolean };
 
 export type ApprovalsIntent =
   | CardIntent
   /** What became of an ask that is no longer open: `resolved` comes back. */
   | { readonly do: 'look'; readonly id: string }
-  | { readonly do: 'load-history' }
+  | { readonly do: 'load-history'; readonly whole: boolean }
   | { readonly do: 'deny-all'; readonly asks: readonly { readonly id: string; readonly binding: string }[] }
   /** Text of a field that lost its card, for Ctrl+Y. */
   | { readonly do: 'keep-text'; readonly text: string };
@@ -83,6 +88,10 @@ export type ApprovalsView = {
 
 export type Approved = { readonly state: ApprovalsState; readonly intents: readonly ApprovalsIntent[] };
 
+/** Answered asks below the list of open ones. */
+export const mostAnswered = 3;
+export const mostHistory = 100;
+
 export const emptyApprovals: ApprovalsState = {
   asks: [],
   card: null,
@@ -92,7 +101,9 @@ export const emptyApprovals: ApprovalsState = {
   marked: new Set(),
   filter: { editing: emptyEditing, typing: false, by: 'text' },
   grouped: false,
+  answered: [],
   history: null,
+  historyTop: 0,
   denying: null,
   said: null,
   follows: null,

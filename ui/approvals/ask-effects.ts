@@ -4,7 +4,7 @@ import { everyAsk } from '../../src/schema/ask.ts';
 import { toWire } from '../../src/schema/errors.ts';
 import type { RuleProposals } from '../../src/schema/policy-views.ts';
 import { plural } from '../../src/view/format.ts';
-import type { ApprovalsAction, ApprovalsIntent } from './approvals-state.ts';
+import { type ApprovalsAction, type ApprovalsIntent, mostAnswered, mostHistory } from './approvals-state.ts';
 import type { CardAnswer, CardIntent } from './card-state.ts';
 import type { JudgedUnder } from '../judged-under.ts';
 import { judgeEdit } from './judge-edit.ts';
@@ -21,8 +21,6 @@ export type AskEffectDeps = {
   /** Directories and policy that the calls of this program are judged under. */
   readonly judgedUnder: () => Promise<JudgedUnder>;
 };
-
-const mostHistory = 100;
 
 type Intent = Exclude<ApprovalsIntent, { readonly do: 'keep-text' }>;
 
@@ -141,12 +139,10 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
         return;
       case 'load-history':
         void clientOf()
-          .then((client) => client.listAsks({ ...everyAsk, limit: 200 }))
-          .then(({ asks }) => {
-            const over = asks.filter(({ state }) => state !== 'pending');
-            const newest = over.sort((one, other) => ((one.resolved_at ?? '') < (other.resolved_at ?? '') ? 1 : -1));
-            dispatch({ type: 'history', asks: newest.slice(0, mostHistory) });
-          })
+          .then((client) =>
+            client.listAsks({ ...everyAsk, state: 'resolved', limit: intent.whole ? mostHistory : mostAnswered }),
+          )
+          .then(({ asks }) => dispatch({ type: 'history', asks, whole: intent.whole }))
           .catch(failed);
         return;
       case 'deny-all':

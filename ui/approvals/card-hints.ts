@@ -4,10 +4,22 @@ import { type ApprovalsState, focusedAsk } from './approvals-state.ts';
 
 /** The keys of the list of asks; of its question and its filter while they have the keys. */
 export function listHints(
-  { asks, denying, filter, marked }: Pick<ApprovalsState, 'asks' | 'denying' | 'filter' | 'marked'>,
+  {
+    asks,
+    denying,
+    filter,
+    history,
+    marked,
+  }: Pick<ApprovalsState, 'asks' | 'denying' | 'filter' | 'history' | 'marked'>,
   keys: KeyMap,
 ): readonly string[] {
   if (denying !== null) return ['y denies them', 'n back', ...hints(keys, ['app.help'])];
+  if (history !== null)
+    return [
+      ...hints(keys, ['approvals.up', 'approvals.page-down']),
+      `${keyOf(keys, 'approvals.history') ?? 'Esc'} back`,
+      ...hints(keys, ['app.next-pane', 'app.help']),
+    ];
   if (filter.typing) return [...hints(keys, ['field.accept', 'field.close']), ...hints(keys, ['app.help'])];
   return hints(keys, [
     ...(asks.length > 0 ? ['approvals.open', 'approvals.select'] : []),

@@ -7,7 +7,7 @@ import { whatOf } from '../../src/view/what-of.ts';
 import { layOut } from '../composer/visual-lines.ts';
 import { type ApprovalsState, type ApprovalsView, focusedAsk, shownIdOf } from './approvals-state.ts';
 import { drawnCard } from './drawn-card.ts';
-import { listed } from './on-list.ts';
+import { entries, type Entry } from './on-list.ts';
 import { newCard } from './card-state.ts';
 import { cardData } from './card-text.ts';
 import { foldedRows } from './card-view.ts';
@@ -33,9 +33,10 @@ export function approvalsLines(
   policy: string,
 ): readonly Line[] {
   const { columns, rows } = place;
-  if (state.denying !== null) return filled(denyingLines(state, state.denying.ids, columns, view.place.glyphs), rows);
-  if (state.asks.length === 0 && state.history === null)
-    return filled(emptyLines(state, policy, columns, view.place.glyphs), rows);
+  if (state.denying !== null) return filled(denyingLines(state, state.denying.ids, place, view.place.glyphs), rows);
+  if (state.history !== null && state.card === null)
+    return filled(historyLines(state.history, state.historyTop, view, place), rows);
+  if (state.asks.length === 0) return filled(emptyLines(state, policy, columns, view.place.glyphs), rows);
   if (columns >= wideColumns) {
     const list = filled(listLines(state, view, listColumns, rows), rows);
     const side = filled(cardSide(state, view, cardColumns(columns), rows), rows);
@@ -87,17 +88,21 @@ function cardSide(state: ApprovalsState, view: ApprovalsView, columns: number, r
 
 function listLines(state: ApprovalsState, view: ApprovalsView, columns: number, rows: number): readonly Line[] {
   const { glyphs } = view.place;
-  const asks = grouped(state, listed(state));
+  const asks = entries(state);
   const head: Line = cutLine([say('    AGE    EXPIRES  FROM         TOOL · WHAT', 'dim')], columns);
+  const shown = asks.reduce((count, { alike }) => count + alike.length, 0);
   const foot: Line = [
-    say(`${state.asks.length} open${state.marked.size === 0 ? '' : ` · ${state.marked.size} selected`}`, 'dim'),
+    say(
+      `${shown === state.asks.length ? '' : `${shown} of `}${state.asks.length} open${state.marked.size === 0 ? '' : ` · ${state.marked.size} selected`}`,
+      'dim',
+    ),
   ];
   const said: readonly Line[] =
     state.said === null ? [] : wrapLine(foreign(`! ${state.said}`, glyphs, 'warn'), columns);
   const filter = state.filter.typing || state.filter.editing.text !== '' ? [filterLine(state, columns, glyphs)] : [];
   const tail = [foot, ...said, ...answeredLines(state, columns, glyphs)];
   const room = Math.max(2, rows - 1 - filter.length - Math.min(tail.length, 4));
-  const each = asks.map(({ ask, alike }) => askLines(state, view, ask, alike, columns));
+  const each = asks.map((entry) => askLines(state, view, entry, columns));
   const at = Math.max(
     0,
     asks.findIndex(({ ask }) => ask.id === state.selected),
@@ -107,26 +112,10 @@ function listLines(state: ApprovalsState, view: ApprovalsView, columns: number, 
   return [head, ...filter, ...each.slice(from, from + most).flat(), ...tail].slice(0, rows);
 }
 
-type Listed = { readonly ask: Ask; readonly alike: number };
-
-/** Asks of one tool under one rule stand in one entry, with how many they are. */
-function grouped(state: ApprovalsState, asks: readonly Ask[]): readonly Listed[] {
-  if (!state.grouped) return asks.map((ask) => ({ ask, alike: 1 }));
-  const key = (ask: Ask) => `${ask.tools}.${ask.tool} ${ask.record.matched_rule}`;
-  const first = asks.filter((ask, index) => asks.findIndex((one) => key(one) === key(ask)) === index);
-  return first.map((ask) => ({ ask, alike: asks.filter((one) => key(one) === key(ask)).length }));
-}
-
-function askLines(
-  state: ApprovalsState,
-  view: ApprovalsView,
-  ask: Ask,
-  alike: number,
-  columns: number,
-): readonly Line[] {
+function askLines(state: ApprovalsState, view: ApprovalsView, { ask, alike }: Entry, columns: number): readonly Line[] {
   const { glyphs } = view.place;
   const isChosen = ask.id === state.selected;
-  const mark = `${isChosen ? '>' : ' '}${state.marked.has(ask.id) ? 'x' : ' '} `;
+  const mark = `${isChosen ? '>' : ' '}${alike.every(({ id }) => state.marked.has(id)) ? 'x' : ' '} `;
   const ms = Math.max(0, view.now - Date.parse(ask.created_at));
   const age = (ms < 3_600_000 ? formatRemaining(ms) : formatShort(ms)).padStart(5);
   const left = ask.expires_at === null ? 'never' : formatRemaining(Date.parse(ask.expires_at) - view.now);
@@ -134,7 +123,7 @@ function askLines(
   const origin = ask.plan_name === null ? (ask.session_name ?? ask.chain_id ?? 'a run') : `plan ${ask.plan_name}`;
   const from = cutLine(foreign(origin, glyphs, 'dim'), 12);
   const token = isChosen ? 'accent' : 'text';
-  const more = alike === 1 ? '' : `  ${alike} alike`;
+  const more = alike.length === 1 ? '' : `${alike.length} alike · `;
   const first: Line = [
     say(mark, 'accent'),
     say(`${age}  `, 'dim'),
@@ -142,9 +131,8 @@ function askLines(
     ...fitLine(from, 12),
     say(' '),
     ...foreign(`${ask.tools}.${ask.tool}`, glyphs, token),
-    say(more, 'warn'),
   ];
-  const second: Line = [say('      '), ...foreign(whatOf(ask), glyphs, isChosen ? 'text' : 'dim')];
+  const second: Line = [say('      '), say(more, 'warn'), ...foreign(whatOf(ask), glyphs, isChosen ? 'text' : 'dim')];
   return [cutLine(first, columns), cutLine(second, columns)];
 }
 
@@ -160,37 +148,64 @@ function filterLine({ filter }: ApprovalsState, columns: number, glyphs: Glyphs)
   return cutLine([...before, ...spans, ...end], columns);
 }
 
-/** The newest that were answered here, or with `h` all of them. */
-function answeredLines({ history, results }: ApprovalsState, columns: number, glyphs: Glyphs): readonly Line[] {
-  const asks = history ?? results.map(({ ask }) => ask).reverse();
-  const shown = history === null ? asks.slice(0, mostAnswered) : asks;
-  if (shown.length === 0) return history === null ? [] : [[], [say('Nothing was answered yet.', 'dim')]];
-  const title = history === null ? 'Answered (h shows all)' : `Answered: the last ${history.length} (h closes)`;
-  return [[], [say(title, 'dim')], ...shown.map((ask) => historyLine(ask, columns, glyphs))];
+/** The newest that were answered. */
+function answeredLines({ answered }: ApprovalsState, columns: number, glyphs: Glyphs): readonly Line[] {
+  if (answered.length === 0) return [];
+  return [[], [say('Answered (h shows all)', 'dim')], ...answered.map((ask) => answeredLine(ask, columns, glyphs))];
 }
 
-const mostAnswered = 3;
-
-function historyLine(ask: Ask, columns: number, glyphs: Glyphs): Line {
-  const resolved = ask.resolved_at ?? ask.updated_at;
-  const waited = formatShort(Date.parse(resolved) - Date.parse(ask.created_at));
-  return cutLine(
+const answeredLine = (ask: Ask, columns: number, glyphs: Glyphs): Line =>
+  cutLine(
     [
-      say(`    ${formatClock(resolved).slice(0, 5)}  `, 'dim'),
-      say(verdictOf(ask).padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger'),
-      ...foreign(
-        ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${whatOf(ask)} · waited ${waited}`,
-        glyphs,
-        'dim',
-      ),
+      say(`    ${formatClock(resolvedAt(ask)).slice(0, 5)}  `, 'dim'),
+      verdictSpan(ask),
+      ...foreign(` ${byOf(ask)} ${ask.tools}.${ask.tool} ${whatOf(ask)}`, glyphs, 'dim'),
     ],
     columns,
   );
+
+/** The last that were answered, with how long they waited, from a row on (10 §7.7). */
+function historyLines(
+  asks: readonly Ask[],
+  top: number,
+  { now, place: { glyphs } }: ApprovalsView,
+  { columns, rows }: ListPlace,
+): readonly Line[] {
+  if (asks.length === 0) return [[say('Nothing was answered yet. h closes this list.', 'dim')]];
+  const room = Math.max(1, rows - 1);
+  const where = asks.length > room ? `, ${top + 1}-${Math.min(asks.length, top + room)} shown` : '';
+  const title = cutLine([say(`Answered: the last ${asks.length}${where} (h closes)`, 'dim')], columns);
+  const today = new Date(now).toDateString();
+  const line = (ask: Ask): Line => {
+    const at = new Date(resolvedAt(ask));
+    const day = at.toDateString() === today ? '' : `${at.getMonth() + 1}-${String(at.getDate()).padStart(2, '0')}`;
+    const waited = formatShort(at.getTime() - Date.parse(ask.created_at));
+    return cutLine(
+      [
+        say(`${day.padStart(7)} ${formatClock(resolvedAt(ask)).slice(0, 5)}  `, 'dim'),
+        verdictSpan(ask),
+        ...foreign(` ${byOf(ask)} waited ${waited.padEnd(4)} ${ask.tools}.${ask.tool} ${whatOf(ask)}`, glyphs, 'dim'),
+      ],
+      columns,
+    );
+  };
+  return [title, ...asks.slice(top, top + room).map(line)];
 }
 
-function denyingLines(state: ApprovalsState, ids: readonly string[], columns: number, glyphs: Glyphs): readonly Line[] {
+const resolvedAt = (ask: Ask): string => ask.resolved_at ?? ask.updated_at;
+const byOf = (ask: Ask): string => (ask.verdict?.by ?? 'system').padEnd(16);
+const verdictSpan = (ask: Ask): Span =>
+  say(verdictOf(ask).padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger');
+
+function denyingLines(
+  state: ApprovalsState,
+  ids: readonly string[],
+  { columns, rows }: ListPlace,
+  glyphs: Glyphs,
+): readonly Line[] {
   const shownId = shownIdOf(state);
   const asks = state.asks.filter(({ id }) => ids.includes(id));
+  const room = asks.length > rows - 2 ? rows - 3 : asks.length;
   return [
     [
       say(
@@ -199,20 +214,21 @@ function denyingLines(state: ApprovalsState, ids: readonly string[], columns: nu
       ),
     ],
     [],
-    ...asks.map((ask) =>
-      cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${whatOf(ask)}`, glyphs), columns),
-    ),
+    ...asks
+      .slice(0, room)
+      .map((ask) => cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${whatOf(ask)}`, glyphs), columns)),
+    ...(asks.length > room ? [[say(`  and ${asks.length - room} more`, 'warn')]] : []),
   ];
 }
+
+const isMine = ({ results }: ApprovalsState, { id }: Ask): boolean =>
+  results.some(({ ask, mine }) => mine && ask.id === id);
 
 function emptyLines(state: ApprovalsState, policy: string, columns: number, glyphs: Glyphs): readonly Line[] {
   return [
     [say('  Nothing waits for an answer.')],
     [],
-    ...state.results
-      .slice(-mostAnswered)
-      .reverse()
-      .map(({ ask, mine }) => resultLine(ask, mine, columns, glyphs)),
+    ...state.answered.map((ask) => resultLine(ask, isMine(state, ask), columns, glyphs)),
     cutLine([say('  '), ...foreign(policy, glyphs, 'dim'), say('   h shows what was answered', 'dim')], columns),
   ];
 }

@@ -8,16 +8,19 @@ import {
   type ApprovalsView,
   type Approved,
   focus,
+  mostAnswered,
+  mostHistory,
   only,
 } from './approvals-state.ts';
 import { withSeen } from './drawn-card.ts';
 import { onCard } from './on-card.ts';
-import { onList } from './on-list.ts';
+import { onList, withChosen } from './on-list.ts';
 
 /** One step. Pure: answers, proposals and looks come back as intents. What is on the screen afterwards counts as seen. */
 export function reduceApprovals(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsView): Approved {
   const done = reduce(state, action, view);
-  return { ...done, state: withSeen(done.state, view) };
+  const shown = done.state.card === null ? withChosen(done.state, state) : done.state;
+  return { ...done, state: withSeen(shown, view) };
 }
 
 function reduce(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsView): Approved {
@@ -38,7 +41,11 @@ function reduce(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsV
     case 'resolved':
       return resolved(state, action, view);
     case 'history':
-      return only({ ...state, history: action.asks });
+      return only({
+        ...state,
+        answered: action.asks.slice(0, mostAnswered),
+        history: action.whole ? action.asks : state.history,
+      });
     default:
       return state.card === null ? onList(state, action, view) : onCard(state, state.card, action, view);
   }
@@ -63,7 +70,6 @@ function asksCame(
     asks: open.map((ask) => sameRow(state.asks, ask)),
     ids: { ...state.ids, ...ids },
     marked: new Set([...state.marked].filter((id) => open.some((ask) => ask.id === id))),
-    selected: open.some(({ id }) => id === state.selected) ? state.selected : (open[0]?.id ?? null),
   };
   const { card } = state;
   if (card === null) {
@@ -96,6 +102,9 @@ const sorted = (asks: readonly Ask[]): readonly Ask[] =>
     return one.expires_at === other.expires_at ? (one.created_at < other.created_at ? -1 : 1) : by;
   });
 
+const newest = (asks: readonly Ask[], ask: Ask, most: number): readonly Ask[] =>
+  [ask, ...asks.filter(({ id }) => id !== ask.id)].slice(0, most);
+
 /** The answer stands, whoever gave it: the card gives its keys to the next one of its run, or back. */
 function resolved(
   state: ApprovalsState,
@@ -110,7 +119,8 @@ function resolved(
     results: results.slice(-5),
     said: told ?? state.said,
     follows: mine && ask.verdict?.edited !== undefined ? ask.run_id : null,
-    selected: state.selected === ask.id ? (asks[0]?.id ?? null) : state.selected,
+    answered: newest(state.answered, ask, mostAnswered),
+    history: state.history === null ? null : newest(state.history, ask, mostHistory),
   };
   if (state.card?.id !== ask.id) return only(next);
   const text = unsentText(state.card);

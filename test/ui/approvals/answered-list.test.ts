@@ -30,7 +30,7 @@ test('what was answered is told in the words of the answer: a call that was skip
     covered: false,
   };
   const lines = approvalsLines(state, view, { columns: 80, rows: 20 }, 'policy default').map(textOf);
-  expect(lines.flatMap((line) => /^ {4}\d\d:\d\d {2}(\w+) +operator:tui/.exec(line)?.[1] ?? [])).toEqual([
+  expect(lines.flatMap((line) => /^ +\d\d:\d\d {2}(\w+) +operator:tui/.exec(line)?.[1] ?? [])).toEqual([
     'skipped',
     'done',
     'again',

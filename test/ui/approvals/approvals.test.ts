@@ -574,4 +574,81 @@ describe('the pane', () => {
     );
     expect(desk(three).press('approvals.group').pane(80, 20).join('\n')).toContain('2 alike');
   });
+
+  const rows = (one: ReturnType<typeof desk>) => one.pane(80, 20).filter((line) => /^[> ][x ] .*local_/.test(line));
+
+  it('opens, selects and denies only what a filter shows', () => {
+    const one = desk(three).press('approvals.filter').type('git push');
+    // The arrows and the edges are those of the list, where the field has no use for them.
+    expect(one.press('field.down').state().selected).toBe('ask_a');
+    expect(one.press('field.up').state().selected).toBe('ask_c');
+    expect(one.press('field.line-end').state().selected).toBe('ask_a');
+    expect(one.press('field.line-start').press('field.line-start').state().selected).toBe('ask_c');
+    expect(one.pane(80, 20)).toContain('2 of 3 open');
+    one.press('field.accept').press('approvals.open');
+    expect(one.state().card?.id).toBe('ask_c');
+    const none = desk(three).press('approvals.filter').type('nothing').press('field.accept').press('approvals.open');
+    expect(none.state().card).toBe(null);
+    expect(none.press('approvals.clear').state().selected).toBe('ask_b');
+  });
+
+  it('moves over groups, and selects all that are alike', () => {
+    const one = desk(three).press('approvals.group').press('approvals.down');
+    expect(rows(one)[1]).toMatch(/^> /);
+    expect(one.pane(120, 20).join('\n')).toContain('2 alike');
+    expect([...one.press('approvals.select').state().marked].sort()).toEqual(['ask_a', 'ask_c']);
+    expect(one.press('approvals.select').state().marked.size).toBe(0);
+    expect(one.press('approvals.group').press('approvals.down').state().selected).toBe('ask_a');
+  });
+
+  it('stays at its place in the list when the chosen one was answered', () => {
+    const one = desk(three).press('approvals.down');
+    one.act({ type: 'resolved', ask: anAsk({ id: 'ask_c', state: 'denied' }), mine: true, told: null });
+    expect(one.state().selected).toBe('ask_a');
+  });
+
+  it('says how many more a question is about than fit', () => {
+    const many = Array.from({ length: 30 }, (_, index) => anAsk({ id: `ask_${String(index).padStart(2, '0')}` }));
+    const lines = desk(many).press('approvals.select-all').press('approvals.deny').pane(80, 20);
+    expect(lines[18]).toContain('ask_16');
+    expect(lines[19]).toBe('  and 13 more');
+  });
+
+  describe('of what was answered', () => {
+    const over = (count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        anAsk({
+          id: `ask_${index}`,
+          state: 'denied',
+          args: { command: `echo ${index}` },
+          resolved_at: new Date(start - index * 3_600_000).toISOString(),
+          verdict: { outcome: 'deny', by: 'operator:web', at: '', binding: '' },
+        }),
+      );
+
+    it('shows the newest that anybody has answered, with open ones and without', () => {
+      for (const asks of [[], three]) {
+        const one = desk(asks).act({ type: 'history', asks: over(3), whole: false });
+        expect(one.pane(120, 20).filter((line) => line.includes('operator:web'))).toHaveLength(3);
+        one.act({ type: 'resolved', ask: anAsk({ id: 'ask_n', state: 'approved' }), mine: true, told: null });
+        expect(one.pane(120, 20).filter((line) => /operator:web|by you|approved/.test(line))).toHaveLength(3);
+      }
+    });
+
+    it('is moved over in place of the list, tells day and wait, and is closed', () => {
+      const one = desk(three, { columns: 80, rows: 10 }).press('approvals.history');
+      expect(one.take()).toEqual([{ do: 'load-history', whole: true }]);
+      one.act({ type: 'history', asks: over(40), whole: true });
+      const first = one.pane(80, 10);
+      expect(first[0]).toBe('Answered: the last 40, 1-9 shown (h closes)');
+      expect(first[1]).toMatch(/01:00 {2}denied {4}operator:web {5}waited 1h {3}local_shell\.local_shell/);
+      expect(first[3]).toContain('12-31 23:00');
+      expect(one.press('approvals.bottom').pane(80, 10).at(-1)).toContain('12-30 10:00');
+      expect(one.press('approvals.page-up').pane(80, 10)[0]).toContain('23-31 shown');
+      // What acts on the list does nothing while it is not in view.
+      one.press('approvals.select').press('approvals.open').press('approvals.deny');
+      expect(one.state()).toMatchObject({ card: null, denying: null, marked: new Set() });
+      expect(one.press('approvals.clear').pane(80, 20)[0]).toContain('AGE');
+    });
+  });
 });
