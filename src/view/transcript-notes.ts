@@ -65,11 +65,15 @@ export function note(draft: Draft, event: RunEvent): void {
   }
 }
 
+/** The backend that a failure of a model names: the engine puts it at the end, whatever the service has said. */
+const backendIn = (message: string): string | undefined =>
+  (/, backend ([^\s)]+)\)\s*$/.exec(message) ?? /backend "([^"]+)"/.exec(message))?.[1];
+
 /** What mends a failure (10 §6.10); null where the message has said all. */
 function fixFor({ class: failure, message }: StepError): string | null {
   switch (failure) {
     case 'auth':
-      return `reins backend update ${/backend "([^"]+)"/.exec(message)?.[1] ?? '<name>'} --api-key-env <NAME>`;
+      return `reins backend update ${backendIn(message) ?? '<name>'} --api-key-env <NAME>`;
     case 'model_unavailable':
     case 'no_tool_support':
       return '/model chooses another model';

@@ -209,26 +209,32 @@ describe('the transcript of events', () => {
     expect(rows(item)[0]).toMatch(/^• local_fs\.read_file {2}\{"path": a⟨U\+202E⟩ /);
   });
 
+  const usage = {
+    input_tokens: 0,
+    output_tokens: 0,
+    reasoning_tokens: 0,
+    cached_input_tokens: 0,
+    total_tokens: 0,
+    estimated: false,
+  };
+  const failed = (failure: 'rate_limit' | 'auth', message: string) =>
+    event({
+      kind: 'chain_failed',
+      error: { class: failure, message },
+      exit_code: 7,
+      usage,
+      num_turns: 1,
+      num_tool_calls: 0,
+      duration_ms: 1,
+    });
+
+  it('names the backend in the command that mends a key', () => {
+    const items = fold(failed('auth', 'no key for backend "other" (model m, backend mine)'));
+    expect(items.flatMap((item) => rows(item)).at(-1)).toBe('  reins backend update mine --api-key-env <NAME>');
+  });
+
   it('says what failed and what mends it', () => {
-    const items = fold(
-      chunk('half'),
-      event({
-        kind: 'chain_failed',
-        error: { class: 'rate_limit', message: 'too many requests' },
-        exit_code: 7,
-        usage: {
-          input_tokens: 0,
-          output_tokens: 0,
-          reasoning_tokens: 0,
-          cached_input_tokens: 0,
-          total_tokens: 0,
-          estimated: false,
-        },
-        num_turns: 1,
-        num_tool_calls: 0,
-        duration_ms: 1,
-      }),
-    );
+    const items = fold(chunk('half'), failed('rate_limit', 'too many requests'));
     expect(items.flatMap((item) => rows(item))).toEqual([
       '  half',
       '- it failed here',
