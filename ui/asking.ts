@@ -43,6 +43,14 @@ export function approvalsView(state: State, glyphs: Glyphs): ApprovalsView {
 export const cardLines = (state: State, glyphs: Glyphs): readonly Line[] =>
   drawnCard(state.approvals, approvalsView(state, glyphs))?.view.lines ?? [];
 
+/**
+ * Whether a card took the keys by itself so shortly ago that a key on its way to that card was meant for it: the next ask
+ * would be another one than was on the screen.
+ */
+export const hasJustTaken = ({ approvals, takenAt }: State, now: number): boolean =>
+  approvals.card !== null && now - takenAt < takenMs;
+const takenMs = 1500;
+
 /** One step of the asks, with what it leads to. */
 export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: number): Change {
   const state = { ...given, now };
@@ -95,5 +103,10 @@ export function offered(state: State, ruler: Ruler, now: number): Change {
     isComposerEmpty(state.composer) &&
     state.composer.search === null;
   if (!free || now - state.keyAt < quietMs) return only(state);
-  return ask({ ...state, offered: new Set([...state.offered, fresh.id]) }, ruler, { type: 'focus', id: fresh.id }, now);
+  return ask(
+    { ...state, offered: new Set([...state.offered, fresh.id]), takenAt: now },
+    ruler,
+    { type: 'focus', id: fresh.id },
+    now,
+  );
 }

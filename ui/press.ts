@@ -1,4 +1,4 @@
-import { answeredIn, ask } from './asking.ts';
+import { answeredIn, ask, hasJustTaken } from './asking.ts';
 import { compose } from './composing.ts';
 import { unsentText } from './approvals/card-fields.ts';
 import { findCommand } from './composer/slash-commands.ts';
@@ -177,6 +177,7 @@ function command(state: State, ruler: Ruler, id: string, now: number, key: Key |
         : only({ ...state, reading: null });
     case 'app.next-ask':
       if (state.asks.length === 0) return only(saying(state, 'nothing waits for an answer', now, false));
+      if (hasJustTaken(state, now)) return only({ ...state, takenAt: Number.NEGATIVE_INFINITY });
       return ask({ ...state, reading: null }, ruler, { type: 'focus-next', run_id: runInView(state) }, now);
     case 'app.repaint':
       return only(state, { do: 'repaint' });

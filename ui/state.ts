@@ -150,6 +150,8 @@ export type State = {
   readonly approvals: ApprovalsState;
   /** Asks that took the keys by themselves, or could have. */
   readonly offered: ReadonlySet<string>;
+  /** When a card took the keys by itself. */
+  readonly takenAt: number;
   /** When the last key came. */
   readonly keyAt: number;
   /** For a new user whose set-up is not ready; null = there is nothing to say. */
@@ -201,6 +203,7 @@ export const firstState = (
   asks: [],
   approvals: emptyApprovals,
   offered: new Set(),
+  takenAt: Number.NEGATIVE_INFINITY,
   keyAt: Number.NEGATIVE_INFINITY,
   welcome: null,
   banners: [],

@@ -61,7 +61,7 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
     const client = await clientOf();
     try {
       const { ask, yours, rests } = await client.editAsk({ id, binding, args });
-      dispatch({ type: 'resolved', ask, mine: true, told: 'edited by you: the new call is judged' });
+      dispatch({ type: 'resolved', ask, mine: true, told: 'the new call is judged' });
       if (yours && rests) await deps.goOn(ask);
     } catch (error) {
       await refused(client, id, error);

@@ -193,7 +193,7 @@ function historyLines(
 }
 
 const resolvedAt = (ask: Ask): string => ask.resolved_at ?? ask.updated_at;
-const byOf = (ask: Ask): string => (ask.verdict?.by ?? 'system').padEnd(16);
+const byOf = ({ verdict }: Ask): string => (verdict?.edited?.by ?? verdict?.by ?? 'system').padEnd(16);
 const verdictSpan = (ask: Ask): Span =>
   say(verdictOf(ask).padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger');
 

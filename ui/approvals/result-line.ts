@@ -22,7 +22,7 @@ const treatedWords = { run_again: 'let run again', done: 'treated as done', skip
 
 /** `approved`, in the table of what was answered. */
 export const verdictOf = ({ state, verdict }: Ask): string =>
-  verdict?.treat_as === undefined ? state : treatedShort[verdict.treat_as];
+  verdict?.edited !== undefined ? 'edited' : verdict?.treat_as === undefined ? state : treatedShort[verdict.treat_as];
 const treatedShort = { run_again: 'again', done: 'done', skip: 'skipped' } as const;
 
 /** `approved 10:02:11 by you · this session`. */
@@ -30,6 +30,9 @@ export function verdictWords(ask: Ask, mine: boolean): string {
   const at = formatClock(ask.resolved_at ?? ask.updated_at);
   const remember = ask.verdict?.remember === undefined ? '' : ` ${keptWords(ask, ask.verdict.remember)}`;
   const treated = ask.verdict?.treat_as;
+  // The row is closed by the system, since the call that it asked about will not run.
+  const edited = ask.verdict?.edited;
+  if (edited !== undefined) return `edited ${at} by ${mine ? 'you' : edited.by}`;
   if (treated !== undefined) return `${treatedWords[treated]} ${at} by ${mine ? 'you' : ask.verdict?.by}`;
   if (ask.state === 'expired') return `expired ${at}, denied`;
   return `${ask.state} ${at} by ${mine ? 'you' : (ask.verdict?.by ?? 'system')}${remember}`;

@@ -12,7 +12,7 @@ export type Attached =
 
 /**
  * Reads what a message mentions, each by a call of its own through the gate, and puts it behind the text (10 §6.4). A
- * word that names nothing in the workspace is a word.
+ * word that names nothing is a word; a file elsewhere is one too, and the gate judges it as it judges a model's call.
  */
 export async function attachMentions(
   text: string,
@@ -41,14 +41,15 @@ export async function attachMentions(
 
 const linesOf = ({ lines }: Mention): string => (lines === null ? '' : `:${lines.from}-${lines.to}`);
 
-/** Below the root, as it is written; where links lead is the gate's to judge. */
+/**
+ * Whether a word names something; where links lead is the gate's to judge. Outside the workspace a bare directory is none:
+ * `@/` and `@..` are words. Nobody means anything but a path by `~/x`, whose home the tools know.
+ */
 async function isThere(root: string, path: string): Promise<boolean> {
+  if (/^~\/./.test(path)) return true;
   const whole = resolve(root, path);
-  if (relative(root, whole).startsWith('..')) return false;
-  return stat(whole).then(
-    () => true,
-    () => false,
-  );
+  const found = await stat(whole).catch(() => null);
+  return found !== null && (!relative(root, whole).startsWith('..') || found.isFile());
 }
 
 function callFor({ path, lines, directory }: Mention): OperatorCall {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { textOf } from '../../../src/view/line.ts';
 import { emptyApprovals } from '../../../ui/approvals/approvals-state.ts';
 import { approvalsLines } from '../../../ui/approvals/list-view.ts';
+import { verdictWords } from '../../../ui/approvals/result-line.ts';
 import { shippedKeyMap } from '../../../ui/keys/key-map.ts';
 import { anAsk } from './an-ask.ts';
 
@@ -20,7 +21,14 @@ test('what was answered is told in the words of the answer: a call that was skip
     answered('ask_2', 'approved', 'done'),
     answered('ask_3', 'approved', 'run_again'),
     answered('ask_4', 'denied'),
+    anAsk({
+      id: 'ask_5',
+      state: 'cancelled',
+      resolved_at: at,
+      verdict: { outcome: 'cancel', ...given, by: 'system:superseded', edited: { args: {}, by: 'operator:tui' } },
+    }),
   ];
+  expect(verdictWords(history[4] ?? anAsk(), true)).toMatch(/^edited [\d:]+ by you$/);
   const state = { ...emptyApprovals, asks: [anAsk()], history };
   const view = {
     place: { columns: 80, rows: 20, glyphs: 'unicode' as const },
@@ -35,5 +43,6 @@ test('what was answered is told in the words of the answer: a call that was skip
     'done',
     'again',
     'denied',
+    'edited',
   ]);
 });

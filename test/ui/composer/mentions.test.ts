@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { attachMentions } from '../../../ui/composer/attach.ts';
 import { fuzzyBest } from '../../../ui/composer/fuzzy.ts';
 import { gitExcludes } from '../../../src/cli/git-excludes.ts';
 import { createHistoryFile, historyPath } from '../../../ui/composer/history-file.ts';
@@ -35,6 +36,29 @@ describe('mentions', () => {
     expect(fuzzyBest('rme', paths, (path) => path, 9)[0]).toBe('README.md');
     expect(fuzzyBest('zz', paths, (path) => path, 9)).toEqual([]);
     expect(fuzzyBest('README', ['readme', 'README'], (path) => path, 9)).toEqual(['README']);
+  });
+});
+
+describe('what a message mentions', () => {
+  it('goes through the gate wherever it is, and a word that names nothing stays a word', async () => {
+    const { home, workspace } = tempHome();
+    writeFileSync(join(workspace, 'in.txt'), '');
+    writeFileSync(join(home, 'out.txt'), '');
+    const asked: unknown[] = [];
+    const attached = await attachMentions(
+      `@in.txt @${home}/out.txt @~/.ssh/id_rsa @/ @.. @${home} @nobody @/none @types/node`,
+      workspace,
+      async ({ args }) => {
+        asked.push(args['path']);
+        return args['path'] === 'in.txt' ? { ok: true, text: 'read' } : { ok: false, why: 'denied' };
+      },
+    );
+    expect(asked).toEqual(['in.txt', `${home}/out.txt`, '~/.ssh/id_rsa']);
+    expect(attached).toEqual({
+      ok: false,
+      problems: [`@${home}/out.txt was not attached: denied`, '@~/.ssh/id_rsa was not attached: denied'],
+    });
+    rmSync(home, { recursive: true });
   });
 });
 
