@@ -7,7 +7,8 @@ import type { ReportKind } from './effect.ts';
 import type { NotifyWay } from './notify.ts';
 import { noSession, type SlashIntent } from './slash-intent.ts';
 import { themes } from './theme.ts';
-import { shownIdOf } from './approvals/approvals-state.ts';
+import { namedAsk } from './approvals/approvals-state.ts';
+import { answeredIn } from './asking.ts';
 import { findCommand, type SlashCommand } from './composer/slash-commands.ts';
 import { policySlash } from './slash-policy.ts';
 import { startSearch } from './search.ts';
@@ -94,14 +95,9 @@ const commands: Readonly<Record<string, Slash>> = {
     const wanted = args.trim();
     if (wanted === 'forget') return only(state, { do: 'forget' });
     const there: State = { ...state, pane: 'approvals', reading: null };
-    if (wanted === '') return only(there);
-    const shown = shownIdOf(state.approvals);
-    const found = state.approvals.asks.filter(
-      ({ id }) => id.endsWith(wanted.replace(/^ask_/, '')) || shown(id) === wanted,
-    );
-    const [ask] = found;
-    if (found.length > 1) return `more than one open ask ends in ${wanted}`;
-    return ask === undefined ? `no open ask ends in ${wanted}` : only(there, { do: 'focus-ask', id: ask.id });
+    if (wanted === '') return only(there, ...answeredIn(there));
+    const ask = namedAsk(state.approvals, wanted);
+    return typeof ask === 'string' ? ask : only(there, ...answeredIn(there), { do: 'focus-ask', id: ask.id });
   },
   status: (state) => only(state, { do: 'report', what: 'status' }),
   doctor: (state) => only(state, { do: 'report', what: 'doctor' }),

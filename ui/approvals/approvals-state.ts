@@ -116,6 +116,16 @@ export const shownIdOf =
   (id: string): string =>
     ids[id] ?? id;
 
+/** The open ask whose id ends so; where there is not exactly one, the sentence that says it. */
+export function namedAsk(state: Pick<ApprovalsState, 'asks' | 'ids'>, wanted: string): Ask | string {
+  const shown = shownIdOf(state);
+  const [ask, ...more] = state.asks.filter(
+    ({ id }) => id.endsWith(wanted.replace(/^ask_/, '')) || shown(id) === wanted,
+  );
+  if (more.length > 0) return `more than one open ask ends in ${wanted}`;
+  return ask ?? `no open ask ends in ${wanted}`;
+}
+
 /** An id where nothing is known of other ids: its kind and its end. */
 export const shortId = (id: string): string => id.replace(/^([a-z]+_).*(.{6})$/, '$1$2');
 

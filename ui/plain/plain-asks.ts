@@ -9,7 +9,8 @@ import { type Answer, editStep, nothingAnswered, ruleStep, type Step, type StepD
 import type { CardChoice } from '../../src/view/ask-card.ts';
 import { askFlags } from '../../src/view/card-warnings.ts';
 import type { JudgedUnder } from '../judged-under.ts';
-import { shortId } from '../approvals/approvals-state.ts';
+import { namedAsk, shortId } from '../approvals/approvals-state.ts';
+import { createOpenAsks } from './open-asks.ts';
 import { askLines, choicesOf, type PlainChoice } from './ask-lines.ts';
 
 export type PlainAskDeps = {
@@ -33,6 +34,10 @@ export type PlainAskDeps = {
 export type PlainAsks = {
   /** Puts the next open ask of the run in view, and says what became of one that is gone. */
   look(state: State): void;
+  /** Puts an open ask by the end of its id, of whatever run; empty: tells all of them, to be chosen by number. */
+  open(state: State, named: string): void;
+  /** Whether what runs waits for a question that was left for later: nothing else is going to come. */
+  isLeft(state: State): boolean;
   /** What the next line answers; null = it is no answer. */
   prompt(): string | null;
   /** @throws what the runtime answers to it */
@@ -50,6 +55,13 @@ type Asked = {
   readonly at: number;
   step: Step | null;
 };
+
+/** Runs in view, whose questions are put as they come. */
+const runsOf = (state: State): readonly (string | null | undefined)[] => [
+  state.turn?.run_id,
+  state.plan.driving?.run_id,
+  restingRun(state),
+];
 
 const approving: ReadonlySet<CardChoice> = new Set(['once', 'session', 'edits', 'rule', 'edit', 'run_again']);
 
@@ -73,12 +85,14 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
   let warnings: readonly (() => void)[] = [];
   /** Answered here, or left for later. */
   const settled = new Set<string>();
+  const left = new Set<string>();
 
   const note = (text: string): void => {
     for (const line of labelled('note: ', text, look())) write(line);
   };
 
   const put = (ask: Ask, whole: boolean): void => {
+    list.close();
     const shown = askLines(ask, now(), look(), whole);
     // What is being typed was not meant for this question.
     deps.drop();
@@ -141,9 +155,19 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
 
   const leaveOpen = (ask: Ask): void => {
     settled.add(ask.id);
-    note(`it stays open: reins approvals respond ${shortId(ask.id)} ${verdictsFor(ask.kind)}`);
+    left.add(ask.id);
+    const id = shortId(ask.id);
+    note(`it stays open: /asks ${id} here, or reins approvals respond ${id} ${verdictsFor(ask.kind)}`);
     over();
   };
+
+  const putAnew = (ask: Ask): void => {
+    settled.delete(ask.id);
+    left.delete(ask.id);
+    put(ask, false);
+  };
+
+  const list = createOpenAsks({ write, note, look, chosen: putAnew });
 
   const visible = (text: string): string =>
     escapeText(text.trim().slice(0, 20), { mode: 'line', glyphs: look().glyphs });
@@ -212,25 +236,33 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
         }
         over();
       }
-      const runs = [state.turn?.run_id, state.plan.driving?.run_id, restingRun(state)];
+      const runs = runsOf(state);
       const next = state.asks.find(({ run_id, id }) => run_id !== null && runs.includes(run_id) && !settled.has(id));
       if (asked === null && next !== undefined) put(next, false);
     },
+    open(state, named) {
+      if (named === '') return list.tell(state);
+      const ask = namedAsk(state.approvals, named);
+      if (typeof ask === 'string') return note(ask);
+      putAnew(ask);
+    },
+    isLeft: (state) =>
+      asked === null && state.asks.some((ask) => left.has(ask.id) && runsOf(state).includes(ask.run_id)),
     prompt() {
-      if (asked === null) return null;
+      if (asked === null) return list.prompt();
       if (asked.step !== null) return asked.step.prompt;
       if (look().spoken) return `Enter a number, 1 to ${asked.choices.length}: `;
       return `${shortId(asked.ask.id)}: ${asked.choices.map(({ letter }) => letter).join(' ')}> `;
     },
     async answer(text) {
-      if (asked === null) return;
+      if (asked === null) return list.take(text);
       answering = true;
       await take(asked, text).finally(() => {
         answering = false;
       });
     },
     back() {
-      if (asked === null) return false;
+      if (asked === null) return list.close();
       // What is on its way is not taken back.
       if (answering) return true;
       if (asked.step === null) leaveOpen(asked.ask);

@@ -5,7 +5,7 @@ import type { PlainAsks } from './plain-asks.ts';
 import type { PlainOverlays } from './plain-overlays.ts';
 
 export type LineDeps = {
-  readonly asks: Pick<PlainAsks, 'prompt' | 'answer'>;
+  readonly asks: Pick<PlainAsks, 'prompt' | 'answer' | 'open'>;
   readonly overlays: Pick<PlainOverlays, 'prompt' | 'answer'>;
   /** It is read out: a plan is told in words. */
   readonly spoken: boolean;
@@ -34,10 +34,14 @@ export function createLineReader(deps: LineDeps) {
   };
   const send = (text: string): void => {
     const { composer, turn } = deps.state();
+    const asked = askWanted(text);
     // What is queued and held is sent by an empty line.
     if (text.trim() === '' && !(composer.held && turn === null)) deps.prompt();
     else if (/^\/plan(?:\s+show)?\s*$/.test(text)) showPlan();
-    else dispatch({ type: 'submit', text: text.trim() === '/' ? '/help' : text, now: deps.now() });
+    else if (asked !== null) {
+      asks.open(deps.state(), asked);
+      deps.prompt();
+    } else dispatch({ type: 'submit', text: text.trim() === '/' ? '/help' : text, now: deps.now() });
   };
 
   return {
@@ -66,4 +70,10 @@ export function createLineReader(deps: LineDeps) {
       }
     },
   };
+}
+
+/** The ask that a line wants to see, empty for all of them; null where it is about something else. */
+function askWanted(text: string): string | null {
+  const wanted = /^\/(?:asks|approvals)(?:\s+(.*))?$/.exec(text.trim());
+  return wanted === null || wanted[1]?.trim() === 'forget' ? null : (wanted[1] ?? '').trim();
 }

@@ -79,7 +79,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   /** A prompt stands only where something is waited for: what runs is told above it. */
   const prompt = (): void => {
     const { phase, turn, plan } = store.state();
-    const rests = phase === 'ready' && turn === null && plan.driving === null && begun;
+    const runs = turn !== null || plan.driving !== null;
+    const rests = phase === 'ready' && begun && (!runs || asks.isLeft(store.state()));
     bottom.show(asks.prompt() ?? overlays.prompt() ?? (rests ? typed.prompt() : null));
   };
 

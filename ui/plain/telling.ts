@@ -83,6 +83,8 @@ export function createTelling({ write, look, think, bell, now }: TellingDeps): (
     if (state.composer.problems !== before?.composer.problems)
       for (const problem of state.composer.problems) say(problem, true);
     const { held, queue } = state.composer;
+    if (!held && queue.length > (before?.composer.queue.length ?? 0))
+      say(`queued: ${queue.length === 1 ? 'it is' : `${queue.length} messages are`} sent when this turn is over`);
     if (held && before?.composer.held !== true)
       say(`${plural(queue.length, 'queued message')} held: Enter sends the next, /queue clear drops all`);
     if (state.said !== null && state.said !== before?.said) say(state.said.text, state.said.bad);

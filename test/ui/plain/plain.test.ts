@@ -130,6 +130,27 @@ it('tells with the end of a turn what that turn took, and what of it is an estim
   ]);
 });
 
+it('says of a message behind a turn that it is queued', () => {
+  const lines: string[] = [];
+  const tell = createTelling({
+    write: (text) => lines.push(text),
+    look: () => plainLook,
+    think: false,
+    bell: () => undefined,
+    now: () => 0,
+  });
+  const turn = { ...turnFrom(0), run_id: 'r' };
+  const queued = (...texts: readonly string[]): State => {
+    const state = readyState({ turn });
+    return { ...state, composer: { ...state.composer, queue: texts.map((text) => ({ text })) as never } };
+  };
+  for (const state of [queued(), queued('a'), queued('a', 'b'), queued('b'), queued()]) tell(state);
+  expect(lines).toEqual([
+    'note: queued: it is sent when this turn is over',
+    'note: queued: 2 messages are sent when this turn is over',
+  ]);
+});
+
 it('tells the end of a turn that is in view, and that one of another session goes on there', () => {
   const lines: string[] = [];
   const tell = createTelling({
@@ -242,8 +263,50 @@ describe('a question among lines', () => {
     expect(asks.back()).toBe(true);
     expect([lines.at(-1), asks.prompt()]).toEqual(['note: nothing was answered', choices]);
     expect(asks.back()).toBe(true);
-    expect(lines.at(-1)).toMatch(/^note: it stays open: reins approvals respond ask_\w+ --approve\|--deny$/);
+    expect(lines.at(-1)).toMatch(
+      /^note: it stays open: \/asks (ask_\w+) here, or reins approvals respond \1 --approve\|--deny$/,
+    );
     expect([asks.prompt(), asks.back()]).toEqual([null, false]);
+  });
+
+  it('lists what is open, of every run, and puts again what was left for later', async () => {
+    const { asks, lines, open, wait } = world({ look: () => plainLook });
+    const [own, other] = [
+      anAsk({ run_id: 'run_1' }),
+      anAsk({ id: 'ask_other1', run_id: 'run_2', args: { command: 'one\ntwo' } }),
+    ];
+    const state = readyState({
+      asks: [own, other],
+      turn: { run_id: 'run_1' } as never,
+      approvals: { ...readyState().approvals, asks: [own, other], ids: { [own.id]: 'ask_8d2k4m' } },
+    });
+    open();
+    const question = asks.prompt();
+    expect(asks.isLeft(state)).toBe(false);
+    asks.back();
+    asks.look(state);
+    expect([asks.prompt(), asks.isLeft(state)]).toEqual([null, true]);
+    lines.splice(0);
+    asks.open(state, '');
+    expect(lines).toEqual([
+      '1. ask_8d2k4m - local_shell.local_shell git push --force origin fix/retry - from work',
+      '2. ask_other1 - local_shell.local_shell one ... - from work',
+    ]);
+    expect(asks.prompt()).toBe('Enter a number, 1 to 2, or nothing: ');
+    await asks.answer('9');
+    expect(lines.at(-1)).toBe('note: that is none of the numbers');
+    await asks.answer('2');
+    expect(asks.prompt()).toMatch(/^ask_other1: y /);
+    asks.back();
+    asks.open(state, '8d2k4m');
+    expect(asks.prompt()).toBe(question);
+    wait(500);
+    await expect(asks.answer('y')).rejects.toThrow('nothing is sent');
+    asks.back();
+    asks.open(state, 'none');
+    expect(lines.at(-1)).toBe('note: no open ask ends in none');
+    asks.open(state, '');
+    expect([asks.back(), asks.prompt()]).toEqual([true, null]);
   });
 
   it('rings, numbers the choices, and says at 10 and 1 minutes what is left', () => {
