@@ -18,6 +18,7 @@ import { runningStep } from './plan/plan-state.ts';
 import { createQuitting, type Quitting } from './quitting.ts';
 import type { TrustEffects } from './trust-effects.ts';
 import type { Screen } from './screen.ts';
+import { runsAtHand } from './runs-at-hand.ts';
 import type { Effect } from './effect.ts';
 import type { Doing, EffectGround } from './effect-ground.ts';
 import type { State } from './state.ts';
@@ -85,7 +86,7 @@ export function createEffects(deps: EffectDeps): Effects {
       .catch((error: unknown) => tell(toWire(error).message));
   };
   const showRuns = async (client: RuntimeClient): Promise<void> => {
-    const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });
+    const runs = await runsAtHand(client, 100);
     const open = state().overlays.find((overlay) => overlay.kind === 'runs');
     if (open?.kind === 'runs') dispatch({ type: 'overlay', overlay: { ...open, rows: runs } });
   };

@@ -1,7 +1,7 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { canGoOn } from '../src/schema/run.ts';
 import { plural } from '../src/view/format.ts';
 import type { Action } from './actions.ts';
+import { restingRuns } from './runs-at-hand.ts';
 import { missing, welcomeOf } from './welcome.ts';
 
 export type OpeningDeps = {
@@ -13,6 +13,8 @@ export type OpeningDeps = {
   readonly model: string | null;
   /** The key of a command; null where it has none, as among lines. */
   readonly key: (id: string) => string | null;
+  /** The name of the session in view; null = there is none. */
+  readonly session: () => string | null;
   /** Says what tools have changed; asked only where hooks or tool servers are registered. */
   readonly definitions: () => Promise<void>;
 };
@@ -77,14 +79,14 @@ async function showModel({ client, dispatch, model, definitions }: OpeningDeps):
   if (toolSources.length > 0) await definitions();
 }
 
-async function showResting({ client, dispatch, key }: OpeningDeps): Promise<void> {
-  const { runs } = await client.listRuns({ status: null, session: null, limit: 50 });
-  const resting = runs.filter(canGoOn).length;
-  if (resting > 0) {
-    const pressed = key('app.run-details');
-    const how = pressed === null ? '/runs' : `${pressed}, or /runs`;
-    dispatch({ type: 'notice', level: 'info', text: `${plural(resting, 'run')} can go on: ${how}` });
-  }
+async function showResting({ client, dispatch, key, session }: OpeningDeps): Promise<void> {
+  const resting = await restingRuns(client);
+  if (resting.length === 0) return;
+  const pressed = key('app.run-details');
+  // The key shows the run of the session in view: it leads to none of the others.
+  const isOwn = resting.some((run) => run.session === session());
+  const how = pressed === null || !isOwn ? '/runs' : `${pressed}, or /runs`;
+  dispatch({ type: 'notice', level: 'info', text: `${plural(resting.length, 'run')} can go on: ${how}` });
 }
 
 /** The provider in use: asked last, since it may take seconds. Tool servers start when a run needs them (10 §1.4). */

@@ -125,7 +125,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
 
   const around = (client: RuntimeClient): OpeningDeps => {
     const { policy, model, key, definitions } = options;
-    return { client, dispatch, policy, model, key, definitions };
+    const session = (): string | null => options.session()?.name ?? null;
+    return { client, dispatch, policy, model, key, session, definitions };
   };
 
   const readAsks = async (): Promise<void> => {

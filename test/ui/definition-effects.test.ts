@@ -81,7 +81,15 @@ test('opening the screen starts no tool server', async () => {
   const definitions = async (): Promise<void> => {
     looks += 1;
   };
-  await lookAround({ client: own.client, dispatch: () => {}, policy: null, model: null, key: () => null, definitions });
+  await lookAround({
+    client: own.client,
+    dispatch: () => {},
+    policy: null,
+    model: null,
+    key: () => null,
+    session: () => null,
+    definitions,
+  });
   expect(looks).toBe(1);
   const marks = readFileSync(join(own.place.dir, 'one.marks'), 'utf8').trim().split('\n');
   // Once, when it was registered.

@@ -4,6 +4,7 @@ import { textOf } from '../../src/view/line.ts';
 import { lookAround } from '../../ui/opening.ts';
 import { reduce } from '../../ui/reducer.ts';
 import { createSessionView } from '../../ui/session-view.ts';
+import { runsAtHand } from '../../ui/runs-at-hand.ts';
 import { type OpenSession, runInView } from '../../ui/state.ts';
 import { statusLine } from '../../ui/status-lines.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
@@ -33,26 +34,60 @@ it.each([false, true])('shows nothing of the context of the session before, dele
   expect(open('s1').state.facts.context).toEqual(context);
 });
 
-it('counts as runs that can go on those that rest, and not one that made room for the next turn', async () => {
-  const said: string[] = [];
+describe('runs that can go on', () => {
   const at = '2026-01-01T00:00:00.000Z';
-  const runs = [
-    { status: 'suspended', ended_at: null },
-    { status: 'interrupted', ended_at: at },
-    { status: 'completed', ended_at: at },
-  ];
-  await lookAround({
-    // What else is looked at cannot be read, and leaves its place empty.
-    client: { listRuns: async () => ({ runs }) } as never,
-    dispatch: (action) => {
-      if (action.type === 'notice') said.push(action.text);
-    },
-    policy: null,
-    model: null,
-    key: () => null,
-    definitions: async () => undefined,
+  const run = (id: string, status: string, created: number, over: object = {}) => ({
+    id,
+    status,
+    ended_at: null,
+    session: null,
+    created_at: new Date(created).toISOString(),
+    ...over,
   });
-  expect(said).toEqual(['1 run can go on: /runs']);
+  const runs = [
+    run('suspended', 'suspended', 1),
+    run('made room', 'interrupted', 2, { ended_at: at }),
+    run('own', 'interrupted', 3, { session: 'work' }),
+    run('waits', 'waiting', 4),
+    ...Array.from({ length: 200 }, (_, index) => run(`done ${index}`, 'completed', 10 + index, { ended_at: at })),
+  ];
+  const client = {
+    listRuns: async ({ status, limit }: { status: string | null; limit: number }) => ({
+      runs: runs
+        .filter((each) => status === null || each.status === status)
+        .toReversed()
+        .slice(0, limit),
+    }),
+  } as never;
+  const told = async (key: string | null, session: string): Promise<readonly string[]> => {
+    const said: string[] = [];
+    await lookAround({
+      // What else is looked at cannot be read, and leaves its place empty.
+      client,
+      dispatch: (action) => {
+        if (action.type === 'notice') said.push(action.text);
+      },
+      policy: null,
+      model: null,
+      key: () => key,
+      session: () => session,
+      definitions: async () => undefined,
+    });
+    return said;
+  };
+
+  it('are counted however many have ended since, and one that made room for the next turn is none of them', async () => {
+    expect(await told(null, 'work')).toEqual(['2 runs can go on: /runs']);
+    // The key leads to the run of the session alone.
+    expect(await told('Ctrl+X r', 'work')).toEqual(['2 runs can go on: Ctrl+X r, or /runs']);
+    expect(await told('Ctrl+X r', 'other')).toEqual(['2 runs can go on: /runs']);
+  });
+
+  it('stand first in the list, with those that go on, ahead of what has ended', async () => {
+    const ids = (await runsAtHand(client, 100)).map(({ id }) => id);
+    expect(ids.slice(0, 4)).toEqual(['waits', 'own', 'suspended', 'done 199']);
+    expect(ids).toHaveLength(103);
+  });
 });
 
 it('says of a session whose turn rests that it does, and has its question in view', () => {
