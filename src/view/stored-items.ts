@@ -28,7 +28,8 @@ export function storedItems(messages: readonly SessionMessage[]): readonly Item[
 
 function itemsOf(message: SessionMessage): readonly Item[] {
   const { id, seq, text, kind } = message;
-  if (kind === 'note') return [{ kind: 'notice', id, level: 'info', text }];
+  // What a turn that failed has left (07 §2.7) is marked as it was when it failed.
+  if (kind === 'note') return [{ kind: 'notice', id, level: text.startsWith('failed (') ? 'error' : 'info', text }];
   if (kind === 'summary') return [{ kind: 'notice', id, level: 'info', text: `summary of what was before: ${text}` }];
   if (message.role === 'user') return [{ kind: 'user', id, text, state: 'sent', seq }];
   if (message.role === 'system') return [];

@@ -279,6 +279,30 @@ describe('rows of an item', () => {
     ]);
   });
 
+  it('mark what a failed turn has left as it was marked when it failed', () => {
+    const note = (text: string) =>
+      rows(
+        storedItems([
+          {
+            seq: 1,
+            id: '1-note',
+            role: 'assistant',
+            kind: 'note',
+            status: 'complete',
+            text,
+            thinking: null,
+            tool_calls: [],
+            tool_call_id: null,
+            run_id: 'r',
+            error: null,
+            created_at: '',
+          },
+        ])[0] as Item,
+      );
+    expect(note('failed (auth): no key')).toEqual(['! failed (auth): no key']);
+    expect(note('interrupted')).toEqual(['- interrupted']);
+  });
+
   it('show runs of colours of a program as one mark, and every other sequence byte by byte', () => {
     const item = storedItems([
       {
