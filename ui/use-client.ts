@@ -70,6 +70,9 @@ export type LinkOptions = SessionGround & {
   readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
 };
 
+/** Open asks that are held, which is as many as a list has anywhere: they are counted, and each can be answered. */
+const mostAsks = 1000;
+
 /** A page that takes longer says so in its place (10 §5.2). */
 const slowMs = 50;
 
@@ -131,7 +134,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
 
   const readAsks = async (): Promise<void> => {
     const client = await clientOf();
-    const { asks } = await client.listAsks({ ...everyAsk, state: 'pending', limit: 200 });
+    const { asks } = await client.listAsks({ ...everyAsk, state: 'pending', limit: mostAsks });
     const whole = [...new Set(asks.flatMap(idsOf))];
     const shorts = await client.shortIds({ ids: whole });
     const ids = Object.fromEntries(whole.map((id, index) => [id, shorts[index] ?? id]));

@@ -102,14 +102,14 @@ function listLines(state: ApprovalsState, view: ApprovalsView, columns: number, 
   const filter = state.filter.typing || state.filter.editing.text !== '' ? [filterLine(state, columns, glyphs)] : [];
   const tail = [foot, ...said, ...answeredLines(state, columns, glyphs)];
   const room = Math.max(2, rows - 1 - filter.length - Math.min(tail.length, 4));
-  const each = asks.map((entry) => askLines(state, view, entry, columns));
   const at = Math.max(
     0,
     asks.findIndex(({ ask }) => ask.id === state.selected),
   );
   const most = Math.max(1, Math.floor(room / 2));
   const from = Math.max(0, Math.min(at - most + 1, asks.length - most));
-  return [head, ...filter, ...each.slice(from, from + most).flat(), ...tail].slice(0, rows);
+  const each = asks.slice(from, from + most).flatMap((entry) => askLines(state, view, entry, columns));
+  return [head, ...filter, ...each, ...tail].slice(0, rows);
 }
 
 function askLines(state: ApprovalsState, view: ApprovalsView, { ask, alike }: Entry, columns: number): readonly Line[] {
