@@ -14,10 +14,10 @@ import { rulesOf, whyOverlay } from './overlays/why-view.ts';
 import { modelEffects } from './model-effects.ts';
 import { reportOf } from './reports.ts';
 import { sessionEffects } from './session-effects.ts';
-import { runningStep } from './plan/plan-state.ts';
 import { createQuitting, type Quitting } from './quitting.ts';
 import type { TrustEffects } from './trust-effects.ts';
 import type { Screen } from './screen.ts';
+import { showsTime } from './showing-time.ts';
 import { runsAtHand } from './runs-at-hand.ts';
 import type { Effect } from './effect.ts';
 import type { Doing, EffectGround } from './effect-ground.ts';
@@ -273,10 +273,7 @@ export function createEffects(deps: EffectDeps): Effects {
         // Nor of a policy that was mended by hand, and a turn has to be dared first under one that is called invalid.
         if (state().facts.policy?.invalid === true) void link.lookAtPolicy();
       }
-      const { turn, plan, pane, said, asks } = state();
-      const counts = asks.some((ask) => ask.expires_at !== null && Date.parse(ask.expires_at) - now() < 3_600_000);
-      const steps = plan.driving !== null || (pane === 'plan' && runningStep(plan) !== null);
-      if (turn !== null || steps || said !== null || counts) dispatch({ type: 'tick', now: now() });
+      if (showsTime(state(), now(), seconds)) dispatch({ type: 'tick', now: now() });
     },
     cancelAll: () => quitting.cancelAll('SIGINT'),
     ownRuns: quitting.ownRuns,
