@@ -102,10 +102,20 @@ function fieldCommand(state: State, top: ListOverlay, field: Field, id: string, 
       return only(changed(state, moved(state, top, id === 'field.up' ? -1 : 1)));
     case 'field.accept':
       return field.purpose === 'filter' ? accept(state, top, run) : take(state, top, field);
-    default:
-      return only(changed(state, withField(top, editField(field, id))));
+    default: {
+      const edited = editField(field, id);
+      const edge = field.purpose === 'filter' ? edges[id] : undefined;
+      // A caret that is there already has no use for the key: it is one of the list.
+      if (edge !== undefined && edited.editing.caret === field.editing.caret) return own(state, top, edge);
+      return only(changed(state, withField(top, edited)));
+    }
   }
 }
+
+const edges: Readonly<Record<string, string>> = {
+  'field.line-start': 'overlay.top',
+  'field.line-end': 'overlay.bottom',
+};
 
 const sizeOf = (state: State, overlay: Overlay): number => {
   switch (overlay.kind) {

@@ -56,6 +56,16 @@ describe('a text that is read', () => {
   });
 });
 
+it('a list is gone to its ends by the keys for which its filter has no use', () => {
+  const palette = pressAll(readyState(), 'ctrl+p');
+  const at = (...keys: readonly string[]) => (top(pressAll(palette.state, ...keys).state) as { at: number }).at;
+  expect(at('end')).toBeGreaterThan(20);
+  expect(at('end', 'home')).toBe(0);
+  // Behind a text they move its caret first.
+  expect([at('e', 'end'), at('e', 'down', 'home')]).toEqual([at('e', 'pagedown', 'end'), 0]);
+  expect(at('e', 'home', 'end')).toBe(0);
+});
+
 describe('the foot', () => {
   const foot = (state: State): string => {
     const { view: shown, last } = placeOf(state, top(state) as Overlay);
