@@ -99,7 +99,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
     case 'following':
       return begun({
         ...state,
-        ended: null,
+        ended: action.line || state.attaching ? state.ended : null,
         lines: action.line ? new Set([...state.lines, action.run_id]) : state.lines,
         turn: {
           run_id: action.run_id,

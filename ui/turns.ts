@@ -83,7 +83,9 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
     failed: last.kind === 'chain_failed',
     ms: now - (state.turn?.started_at ?? now),
   };
-  const resting: State = { ...changed, turn: null, ended };
+  // The operator's own calls are no turns: how the last one stands is not changed by them.
+  const isOwn = state.attaching || state.lines.has(last.run_id);
+  const resting: State = { ...changed, turn: null, ended: isOwn ? state.ended : ended };
   // The runs that read mentions are no turns: what is queued waits for the message that they belong to.
   if (resting.attaching) return only(resting, ...effects);
   const isOver = last.kind !== 'chain_suspended';

@@ -100,6 +100,19 @@ it('says of a session whose turn rests that it does, and has its question in vie
   }
 });
 
+it('keeps saying how the last turn stands while the operator runs a line, and when that is denied', () => {
+  const resting = { rests: 'run_1', stands: 'suspended' } as const;
+  const opened = reduce(readyState(), { type: 'opened', session, items: [], resting }, ruler).state;
+  const line = { run_id: 'run_2', line: true, elsewhere: false, now: 0 } as const;
+  const running = reduce(opened, { type: 'following', ...line }, ruler).state;
+  expect(running.turn?.run_id).toBe('run_2');
+  const failed = { class: 'denied', message: 'no' };
+  const events = [{ kind: 'chain_failed', run_id: 'run_2', seq: 1, timestamp: '', error: failed }] as never;
+  const after = reduce(running, { type: 'events', run_id: 'run_2', events, now: 0 }, ruler).state;
+  expect(textOf(statusLine(after))).toMatch(/ = suspended /);
+  expect(runInView(after)).toBe('run_1');
+});
+
 it('brings the draft of another session back, and leaves what is written in the one that is open', async () => {
   let open: OpenSession | null = null;
   const drafts: string[] = [];
