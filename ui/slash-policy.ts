@@ -4,6 +4,8 @@ import type { Effect } from './effect.ts';
 /** What `/policy …` asks of the world, or what is wrong with it. Nothing is executed and no ask is made (10 §6.5). */
 export function policySlash(args: string): Effect | string {
   const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args.trim()) ?? [];
+  // It would show another policy than the one that was named.
+  if (['show', 'list', 'vet'].includes(word) && rest !== '') return `/policy ${word} takes no argument, not ${rest}`;
   switch (word) {
     case '':
     case 'show':

@@ -68,6 +68,7 @@ describe('arguments that say nothing that could be done', () => {
     ['/fork a b', '/fork takes a name'],
     ['/copy code x', '/copy takes nothing, or code [n]'],
     ['/policy explain foo', '/policy explain takes'],
+    ['/policy show strict', '/policy show takes no argument, not strict'],
     ['/think maybe', '/think takes off'],
     ['/theme mono --sav', '/theme takes a name and --save'],
   ])('%s stays in the composer, with what is taken', (line, why) => {
