@@ -31,6 +31,9 @@ type Choosing =
   | { readonly of: 'question'; readonly choices: readonly Choice[]; readonly otherwise: readonly Effect[] }
   | { readonly of: 'list'; readonly overlay: Overlay; readonly count: number };
 
+const sameRows = (one: Overlay, other: Overlay): boolean =>
+  one.kind === other.kind && 'rows' in one && 'rows' in other && one.rows === other.rows;
+
 export function createPlainOverlays({ write, look, dispatch, perform, now }: PlainOverlayDeps): PlainOverlays {
   let choosing: Choosing | null = null;
   let shown: Overlay | null = null;
@@ -86,7 +89,10 @@ export function createPlainOverlays({ write, look, dispatch, perform, now }: Pla
       const top = state.overlays.at(-1);
       if (top === undefined || top === shown || ('rows' in top && top.rows === null)) return;
       if (top.kind === 'run' && top.run === null) return;
+      const again = shown !== null && sameRows(top, shown);
       shown = top;
+      // What is known now beside the same rows stands in no line of the list.
+      if (again) return;
       choosing = print(top, state);
       if (choosing === null) queueMicrotask(done);
     },

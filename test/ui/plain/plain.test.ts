@@ -7,6 +7,8 @@ import { toldMarkdown } from '../../../src/view/markdown.ts';
 import { spokenTime } from '../../../src/view/spoken.ts';
 import { askLines } from '../../../ui/plain/ask-lines.ts';
 import { createPlainAsks, type PlainAskDeps } from '../../../ui/plain/plain-asks.ts';
+import { openList } from '../../../ui/overlays/overlay.ts';
+import { createPlainOverlays } from '../../../ui/plain/plain-overlays.ts';
 import { createPrinter } from '../../../ui/plain/printer.ts';
 import { createTelling } from '../../../ui/plain/telling.ts';
 import { createPromptLine } from '../../../ui/plain/prompt-line.ts';
@@ -174,6 +176,25 @@ it('tells the end of a turn that is in view, and that one of another session goe
     'note: session play',
     'note: the turn of work goes on there',
   ]);
+});
+
+it('tells a list once, whatever is learned beside its rows', () => {
+  const lines: string[] = [];
+  const overlays = createPlainOverlays({
+    write: (text) => lines.push(text),
+    look: () => plainLook,
+    dispatch: () => undefined,
+    perform: () => undefined,
+    now: () => 0,
+  });
+  const models = (over: object): State =>
+    readyState({ overlays: [{ ...openList('models'), rows: null, notes: [], backends: '', ...over }] });
+  const rows = ['one', 'two'].map((model) => ({ model, backend: 'b', context: null, state: 'served' })) as never;
+  overlays.look(models({}));
+  overlays.look(models({ rows }));
+  overlays.look(models({ rows, backends: 'b ok' }));
+  expect(lines).toEqual(['note: Models', '1. one on b', '2. two on b']);
+  expect(overlays.prompt()).toBe('Enter a number, 1 to 2, or nothing: ');
 });
 
 describe('for ears', () => {
