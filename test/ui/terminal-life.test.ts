@@ -163,6 +163,28 @@ test('Ctrl+Z gives the terminal back to the shell, and fg takes it again', async
   await terminal.ended;
 });
 
+test('lines are read and edited again after Ctrl+Z and fg, and pastes are marked as before', async () => {
+  const terminal = open([], { command: ['bash', '--norc', '-i'] });
+  terminal.type(`PS1=; bind 'set enable-bracketed-paste off'; ${process.execPath} ${program} tui --plain\r`);
+  const prompt = (rows: readonly string[]) => rows.filter((row) => row !== '').at(-1) === '>';
+  await terminal.until(prompt, 'the prompt');
+  expect(terminal.modes().paste).toBe(true);
+  terminal.type('/fo');
+  await terminal.saw('> /fo');
+  terminal.type('\u001a');
+  await terminal.saw('Stopped');
+  expect(terminal.modes().paste).toBe(false);
+  terminal.type('fg\r');
+  await terminal.until((rows) => rows.filter((row) => row !== '').at(-1) === '> /fo', 'the line again');
+  expect(terminal.modes().paste).toBe(true);
+  terminal.type('obar\r');
+  await terminal.saw('there is no command /foobar');
+  terminal.type('\u0004\u0004');
+  await terminal.until(() => !terminal.modes().paste, 'the shell');
+  terminal.type('exit\r');
+  await terminal.ended;
+});
+
 test('an editor has the terminal and its keys until it ends, and what was dumped waits for Enter in any way', async () => {
   const editor = world.write(
     '../editor',

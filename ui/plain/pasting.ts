@@ -1,5 +1,10 @@
 /** Reports of a paste (10 §6.2): what comes in between was not typed, so its line ends send and answer nothing. */
-export type Pasting = { now(): boolean; close(): void };
+export type Pasting = {
+  now(): boolean;
+  /** Has the terminal mark pastes, or not where somebody else has it. */
+  mark(on: boolean): void;
+  close(): void;
+};
 
 /** What comes this soon after a burst belongs to it. */
 const quietMs = 30;
@@ -31,14 +36,16 @@ export function watchPastes(input: NodeJS.ReadStream, output: NodeJS.WriteStream
     pasting = false;
     ended();
   };
-  const off = (): void => void output.write('\u001b[?2004l');
+  const mark = (on: boolean): void => void output.write(on ? '\u001b[?2004h' : '\u001b[?2004l');
+  const off = (): void => mark(false);
   // Ahead of the line editor, which makes lines of it.
   input.prependListener('data', read);
   input.on('keypress', listener);
-  output.write('\u001b[?2004h');
+  mark(true);
   process.once('exit', off);
   return {
     now: () => pasting || timer !== undefined,
+    mark,
     close() {
       clearTimeout(timer);
       timer = undefined;

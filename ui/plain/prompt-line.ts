@@ -6,6 +6,8 @@ export type PromptLine = {
   write(text: string, atOnce?: true): void;
   /** The prompt that stands there from now on; null = none, since nothing is waited for. */
   show(prompt: string | null): void;
+  /** Somebody else has written into the terminal: prompt and what is typed stand there again. */
+  again(): void;
   /** The line was sent: what comes next begins in a column of its own. */
   taken(): void;
   /** What is typed by now is dropped: it was meant for something else. */
@@ -80,6 +82,10 @@ export function createPromptLine({ lines, output, edits, holds }: PromptDeps): P
       if (stands && next !== prompt) away();
       prompt = next;
       release();
+      later();
+    },
+    again() {
+      stands = false;
       later();
     },
     taken() {

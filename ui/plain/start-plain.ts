@@ -22,6 +22,7 @@ import { createPlainOverlays } from './plain-overlays.ts';
 import { createPromptLine } from './prompt-line.ts';
 import { quitAtSecond } from './quit-key.ts';
 import { createLineReader } from './read-line.ts';
+import { stopWithKey } from './stopping.ts';
 import { createTelling } from './telling.ts';
 
 export type PlainOptions = TuiOptions & {
@@ -225,7 +226,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     // Where the terminal edits the lines, its key comes as a signal.
     SIGINT: editsLines ? stopped : interrupt,
   };
-  const stops = Object.entries(ways).map(([signal, listener]) => {
+  const signals = Object.entries(ways).map(([signal, listener]) => {
     process.on(signal, listener);
     return () => process.off(signal, listener);
   });
@@ -251,6 +252,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     prompt();
   };
   const pastes = editsLines ? watchPastes(input, output, pasted) : null;
+  const stops = pastes === null ? () => undefined : stopWithKey({ input, lines, pastes, shown: bottom.again });
   const stay = editsLines
     ? quitAtSecond({ input, lines, now, asked: isAsked, again: () => noted('note: ', 'press Ctrl+D again to quit') })
     : () => undefined;
@@ -270,9 +272,10 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     for (const line of farewell(store.state(), last)) options.say(line);
     return code;
   } finally {
-    for (const stop of stops) stop();
+    for (const stop of signals) stop();
     input.off('keypress', pressed);
     silent();
+    stops();
     stay();
     bottom.close();
     pastes?.close();

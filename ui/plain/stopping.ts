@@ -1,0 +1,37 @@
+import type { Interface } from 'node:readline';
+import type { Pasting } from './pasting.ts';
+
+export type StoppingDeps = {
+  readonly input: NodeJS.ReadStream;
+  readonly lines: Interface;
+  readonly pastes: Pick<Pasting, 'mark'>;
+  /** The terminal is ours again: what stood at its bottom is to be seen again. */
+  readonly shown: () => void;
+};
+
+/**
+ * Ctrl+Z and `fg` (10 §12.4). The line editor would leave pastes marked in the shell, and pause its input for good when it
+ * comes back.
+ * @returns ends it
+ */
+export function stopWithKey({ input, lines, pastes, shown }: StoppingDeps): () => void {
+  const stop = (): void => {
+    pastes.mark(false);
+    input.setRawMode(false);
+    process.kill(process.pid, 'SIGTSTP');
+  };
+  const back = (): void => {
+    // A change of size is told to whoever has the terminal: not to a program that was stopped meanwhile.
+    process.emit('SIGWINCH', 'SIGWINCH');
+    // The shell has set the terminal as it likes it, also where the stop came from outside.
+    input.setRawMode(true);
+    pastes.mark(true);
+    shown();
+  };
+  lines.on('SIGTSTP', stop);
+  process.on('SIGCONT', back);
+  return () => {
+    lines.off('SIGTSTP', stop);
+    process.off('SIGCONT', back);
+  };
+}
