@@ -130,14 +130,15 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
 
   const shell = async (line: string, keep: boolean): Promise<void> => {
     if (!deps.shell) return deps.say('nothing was run: shell lines need reins --shell', true);
+    const session = deps.session()?.id ?? null;
     const called = await callAsOperator(deps.calls, {
       tools: 'local_shell',
       tool: 'local_shell',
       args: { command: line },
     });
     if (!called.ok) deps.say(called.why, true);
-    // What was refused is no news for the model either.
-    else if (keep) dispatch({ type: 'context', text: toldOfLine(line, called.text) });
+    // What was refused is no news for the model either, nor is it news of another session.
+    else if (keep && (session === null || session === deps.session()?.id)) dispatch({ type: 'context', text: toldOfLine(line, called.text) });
   };
 
   return {

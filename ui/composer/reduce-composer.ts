@@ -80,7 +80,7 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
     case 'restore':
       return only(restored(state, action.saved));
     case 'switch':
-      return only({ ...edited(state, cleared(state)), queue: [], sending: null, held: false });
+      return left(state);
     case 'replace':
       return put(state, replaced(state.editing, action.text));
     case 'accepted':
@@ -157,7 +157,7 @@ function runCommand(state: ComposerState, id: string, view: ComposerView): Compo
     case 'composer.expand-paste':
       return put(state, expandPaste(state.editing));
     case 'composer.resend':
-      if (state.lastSent === null) return refuse(state, 'nothing was sent yet');
+      if (state.lastSent === null) return refuse(state, 'nothing was sent here yet: Up has what was written before');
       if (view.busy) return refuse(state, 'a turn is running');
       return { state, intents: [{ do: 'send', text: state.lastSent, images: [], context: [] }] };
     case 'composer.up':
@@ -171,6 +171,15 @@ function runCommand(state: ComposerState, id: string, view: ComposerView): Compo
       return isEdit(name) ? only(edited(state, edit(state.editing, name))) : only(state);
     }
   }
+}
+
+/** Another session is shown: nothing that was meant for the one before goes to it. */
+function left(state: ComposerState): Composed {
+  const { images, context } = state;
+  const none = { queue: [], images: [], context: [], lastSent: null, sending: null, held: false };
+  const next: ComposerState = { ...edited(state, cleared(state)), ...none };
+  const lost = [...(images.length > 0 ? ['images'] : []), ...(context.length > 0 ? ['output of ! lines'] : [])];
+  return lost.length === 0 ? only(next) : refuse(next, `not sent, and left in the session before: ${lost.join(', ')}`);
 }
 
 function vertical(state: ComposerState, by: 1 | -1, view: ComposerView): Composed {

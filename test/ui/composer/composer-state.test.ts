@@ -162,6 +162,20 @@ describe('the queue', () => {
     const composer = driven().type('one', busy).press('composer.send', busy).type('half').act({ type: 'switch' });
     expect([composer.text(), composer.state.queue]).toEqual(['', []]);
   });
+
+  it('takes along nothing that was meant for that session: no output of its lines, no image, no last message', () => {
+    const composer = driven().type('one').press('composer.send').act({ type: 'context', text: 'printed' });
+    expect(composer.act({ type: 'switch' }).state).toMatchObject({
+      images: [],
+      context: [],
+      lastSent: null,
+      problems: ['not sent, and left in the session before: output of ! lines'],
+    });
+    expect(composer.press('composer.resend').state.problems).toEqual([
+      'nothing was sent here yet: Up has what was written before',
+    ]);
+    expect(driven().act({ type: 'switch' }).state.problems).toEqual([]);
+  });
 });
 
 it.each([
