@@ -138,7 +138,8 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     });
     if (!called.ok) deps.say(called.why, true);
     // What was refused is no news for the model either, nor is it news of another session.
-    else if (keep && (session === null || session === deps.session()?.id)) dispatch({ type: 'context', text: toldOfLine(line, called.text) });
+    else if (keep && (session === null || session === deps.session()?.id))
+      dispatch({ type: 'context', text: toldOfLine(line, called.text) });
   };
 
   return {
