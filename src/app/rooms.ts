@@ -111,7 +111,7 @@ export function openRooms(input: RoomsInput): Rooms {
     ollama,
     workspace: workspace.root,
     now,
-    written: store.audit.last,
+    written: () => `${store.audit.last()} ${store.runs.unheld()}`,
     inspect: inspectWith({ ...input, chains, policies, binaries }),
     sources: tools.checks,
   });

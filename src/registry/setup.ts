@@ -35,8 +35,8 @@ export type SetupDeps = {
   /** Real path of the workspace root. */
   readonly workspace: string;
   readonly now: () => number;
-  /** Another number once anything was written that has an entry in the audit log. */
-  written(): number;
+  /** Another text once anything was written that has an entry in the audit log, or other runs rest. */
+  written(): string;
   /**
    * What other rooms know; called once per evaluation. `policy`: in the place of the one that the settings name.
    * `chainAgeMs`: how long ago the audit log may have been gone through last.
@@ -63,7 +63,7 @@ type Asking = 'now' | 'again' | 'never';
 export function createSetup(deps: SetupDeps) {
   const { backends, observer, models, settings, secrets } = deps;
   const ollama = { url: deps.ollama.url, standard: deps.ollama.url === standardOllama };
-  let kept: { readonly at: number; readonly written: number; readonly report: DoctorReport } | null = null;
+  let kept: { readonly at: number; readonly written: string; readonly report: DoctorReport } | null = null;
   /** When the backends were asked last, and which they were. */
   let asked: { readonly at: number; readonly of: string } | null = null;
   const isRecent = (at: number): boolean => deps.now() >= at && deps.now() - at < keptMs;

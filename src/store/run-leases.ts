@@ -109,6 +109,11 @@ export function createRunLeases(sql: Sql) {
       sql.run('UPDATE run_state SET lease_owner = NULL, lease_until = NULL WHERE run_id = ?', runId);
     },
 
+    /** The runs that nobody drives, as one text: it is another one when a run came to rest, or one that rested goes on or ends. */
+    unheld: (): string =>
+      sql.get<{ ids: string }>("SELECT ifnull(group_concat(run_id), '') AS ids FROM run_state WHERE lease_owner IS NULL")
+        ?.ids ?? '',
+
     /** The run has ended: it is nowhere to go on from, and nobody needs to end it. */
     deleteState(runId: string): void {
       sql.run('DELETE FROM run_state WHERE run_id = ?', runId);

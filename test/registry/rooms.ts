@@ -129,7 +129,7 @@ export async function openRooms(options: RoomsOptions = {}) {
     ollama,
     workspace: home.workspace,
     now,
-    written: () => changes.length,
+    written: () => String(changes.length),
     inspect: async (_policy, chainAgeMs) => {
       options.onInspect?.(chainAgeMs);
       return { ...soundInspection(home), ...options.inspection };

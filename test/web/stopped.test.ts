@@ -14,6 +14,7 @@ beforeAll(async () => {
       calls([read, read], { role: 'user', last_user: 'look twice' }),
       says('I have looked.', { role: 'tool' }),
       calls([call('local_shell.local_shell', { command: './add' })], { role: 'user', last_user: 'add' }),
+      says('Hello.', { role: 'user', last_user: 'hello' }),
       { match: { role: 'user', last_user: 'slow' }, reply: { text: words, delay_ms: 150 } },
     ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
     policy: { default_action: 'allow', rules: [], compute: { maxToolCalls: 1, onExhausted: 'ask' } },
@@ -106,5 +107,35 @@ it('offers in its chat to go on with a run whose process is gone', async () => {
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('word29').waitFor();
   await page.getByRole('button', { name: 'Send' }).waitFor();
+  expect(world.problems).toEqual([]);
+});
+
+it('goes on from a turn that was stopped as soon as another one has taken its place, also when it is read again', async () => {
+  const { app, client, url } = world.served;
+  await client.createSession({ name: 'late' });
+  const { run_id } = await client.postMessage({ session: 'late', text: 'slow' });
+  await app.seen(run_id, 'step_chunk');
+  await app.client.stopRun({ run_id, reason: 'shutdown', within_ms: 0 });
+  app.change(`UPDATE runs SET status = 'interrupted' WHERE id = '${run_id}'`);
+  const [page, setup] = [await world.open('/chat/late'), await world.open('/setup')];
+  await page.getByRole('button', { name: 'End the turn' }).waitFor();
+  const rests = setup.getByText('1 run rests and can be continued', { exact: false });
+  await rests.waitFor();
+  // From a terminal, say.
+  await client.postMessage({ session: 'late', text: 'hello' });
+  const said = async () => {
+    await page.getByText('Hello.').waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
+    const texts = await page.locator('.bubble').allTextContents();
+    expect(texts.filter((text) => ['slow', 'hello'].includes(text))).toEqual(['slow', 'hello']);
+  };
+  await said();
+  await rests.waitFor({ state: 'detached' });
+  await page.reload();
+  await said();
+  await page.goto(`${url}/approvals`);
+  await page.getByRole('tab', { name: 'Pending' }).waitFor();
+  expect(await page.getByRole('region', { name: 'Runs that rest' }).count()).toBe(0);
   expect(world.problems).toEqual([]);
 });

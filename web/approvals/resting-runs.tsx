@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { canGoOn } from '../../src/schema/run.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
@@ -15,7 +16,7 @@ export function RestingRuns() {
         client.pageRuns({ status: 'suspended', limit: 50 }),
         client.pageRuns({ status: 'interrupted', limit: 50 }),
       ]);
-      return [...suspended.items, ...interrupted.items].filter(({ waiting_on }) => waiting_on === null);
+      return [...suspended.items, ...interrupted.items].filter((run) => run.waiting_on === null && canGoOn(run));
     },
     { topics: ['runs', 'approvals'] },
   );

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
+import { canGoOn } from '../../src/schema/run.ts';
 import type { Session, SessionMessage } from '../../src/schema/session.ts';
 import type { Known } from '../../src/schema/shape.ts';
 import type { Item } from '../../src/view/items.ts';
@@ -230,7 +231,7 @@ export function useChat(name: string): Chat {
 /** The run of a chat whose process is gone: what it was doing, and what may have happened, is to be seen before more is sent. */
 async function stoppedRun(session: string): Promise<string | null> {
   const { items } = await client.pageRuns({ session, status: 'interrupted', limit: 10 });
-  return items.find(({ kind }) => kind === 'chat')?.id ?? null;
+  return items.find((run) => run.kind === 'chat' && canGoOn(run))?.id ?? null;
 }
 
 const goneElsewhere = new RuntimeError(

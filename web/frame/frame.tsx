@@ -7,7 +7,7 @@ import { useStore } from '../data/store.ts';
 import { useData } from '../data/use-data.ts';
 import { pageTitle } from '../parts/page.tsx';
 import { Announcer, announce } from './announce.tsx';
-import { type Governing, Shared } from './everywhere.ts';
+import { changesSetup, type Governing, Shared } from './everywhere.ts';
 
 import { BottomBar, Rail } from './navigation.tsx';
 import { useNotifications } from './notify.ts';
@@ -25,7 +25,10 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const asks = useData('asks', async () => (await client.pageApprovals({ state: 'pending', limit: 1000 })).items, {
     topics: ['approvals'],
   });
-  const setup = useData('setup', () => client.getSetupStatus({}), { topics: ['setup', 'documents'] });
+  const setup = useData('setup', () => client.getSetupStatus({}), {
+    topics: ['setup', 'documents', 'runs'],
+    when: changesSetup,
+  });
   const policies = useData('policies', () => client.pagePolicies({}), { topics: ['documents'] });
   const policy = governingOf(policies.value, setup.value?.hitlPolicyName);
   const waiting = asks.value?.length ?? 0;

@@ -4,6 +4,7 @@ import type { Known } from '../../src/schema/shape.ts';
 import { plural, tellTimes } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
+import { changesSetup } from '../frame/everywhere.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -15,7 +16,10 @@ const looks = { error: 'danger', warning: 'warn', info: '' } as const;
 
 /** What is ready and what is not, and the four steps to a first answer (09 §8.15). */
 export function SetupPage() {
-  const data = useData('setup', () => client.getSetupStatus({}), { topics: ['setup', 'documents', 'approvals'] });
+  const data = useData('setup', () => client.getSetupStatus({}), {
+    topics: ['setup', 'documents', 'approvals', 'runs'],
+    when: changesSetup,
+  });
   const refresh = useAction(() => client.refreshSetupStatus({}));
   return (
     <Page
