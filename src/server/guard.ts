@@ -60,11 +60,11 @@ function checkTarget(url: string, area: Area): RuntimeError | null {
   } catch {
     return bad();
   }
-  if (/[\0\\]/.test(decoded)) {
-    // An encoded backslash on the way to a file is a name that is not there.
-    return area === 'static' && !/[\0]/.test(decoded) && !url.includes('\\')
-      ? refuse('route_not_found', 'There is no such page.')
-      : bad();
+  if (decoded.includes('\0') || url.includes('\\')) return bad();
+  // In a query it is text like any other: somebody looks for `src\app`, and loads that page again.
+  if (decoded.includes('\\') && decodeURIComponent(pathOf(url)).includes('\\')) {
+    // On the way to a file it is a name that is not there.
+    return area === 'static' ? refuse('route_not_found', 'There is no such page.') : bad();
   }
   if (area === 'static' && /%2f/i.test(pathOf(url))) return refuse('route_not_found', 'There is no such page.');
   if (!url.includes('?')) return null;

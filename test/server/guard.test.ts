@@ -158,6 +158,7 @@ describe('what is asked for', () => {
       ['GET /api/%zz HTTP/1.1', 400],
       ['GET /api\\version HTTP/1.1', 400],
       ['GET /api/%5cversion HTTP/1.1', 400],
+      ['GET /chat?filter=\\ HTTP/1.1', 400],
       ['GET /..%2f..%2fetc/passwd HTTP/1.1', 404],
       ['GET /..%5c..%5cetc HTTP/1.1', 404],
       ['GET /assets/../../package.json HTTP/1.1', 404],
@@ -176,6 +177,14 @@ describe('what is asked for', () => {
       if (status === 405 && !line.startsWith('CONNECT'))
         expect([line, answer]).toEqual([line, expect.stringMatching(/\nAllow: GET/)]);
     }
+  });
+
+  it('has in its query what somebody looks for, a backslash too, which no path has', async () => {
+    expect((await world.send('/chat?filter=src%5Capp')).status).toBe(200);
+    expect((await world.authorised('/api/workspace/files?query=src%5Capp')).json).toEqual({ items: [] });
+    expect((await world.authorised('/api/sessions?query=%5C')).status).toBe(200);
+    expect((await world.send('/chat?filter=%00')).status).toBe(400);
+    expect((await world.send('/chat%5C?filter=x')).status).toBe(404);
   });
 
   it('HTTP-004: is never another protocol, whoever asks for it', async () => {
