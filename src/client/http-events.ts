@@ -98,8 +98,12 @@ async function* follow(
         yield messages;
       }
     } catch (error) {
-      // A refusal is final; a line that broke, and a server that is not there just now, are not.
-      if (error instanceof RuntimeError && Number(Reflect.get(Object(error.data), 'status')) < 500) throw error;
+      // A refusal is final; a line that broke, and a server that is not there or has too much to do just now, are not.
+      const said = (name: string): number =>
+        error instanceof RuntimeError ? Number(Reflect.get(Object(error.data), name)) : Number.NaN;
+      const isBusy = said('status') === 429;
+      if (said('status') < 500 && !isBusy) throw error;
+      if (isBusy) wait = Math.max(wait, said('retryAfterS') * 1000);
     }
     if (signal.aborted) return;
     deps.connection?.('lost', wait);

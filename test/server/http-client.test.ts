@@ -64,3 +64,24 @@ test('a refusal carries what was wrong and where', async () => {
     findings: [{ severity: 'error', path: '$.rules' }],
   });
 });
+
+test('the feed is not given up where a server has too much to do: it is asked again when it said so', async () => {
+  world = await startServer();
+  const { url, token } = world;
+  const told: [string, number][] = [];
+  const end = new AbortController();
+  const client = createHttpClient({
+    base: url,
+    headers: () => ({ authorization: `Bearer ${token}` }),
+    connection: (...line) => told.push(line),
+    fetch: async (input, init) =>
+      told.length > 0
+        ? fetch(input, init)
+        : Response.json({ error: { code: 'busy' } }, { status: 429, headers: { 'retry-after': '1' } }),
+  });
+  for await (const _ of client.watchFeed({ after: null, signal: end.signal, begun: () => end.abort() }));
+  expect(told).toEqual([
+    ['lost', 1000],
+    ['open', 0],
+  ]);
+});
