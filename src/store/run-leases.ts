@@ -111,8 +111,9 @@ export function createRunLeases(sql: Sql) {
 
     /** The runs that nobody drives, as one text: it is another one when a run came to rest, or one that rested goes on or ends. */
     unheld: (): string =>
-      sql.get<{ ids: string }>("SELECT ifnull(group_concat(run_id), '') AS ids FROM run_state WHERE lease_owner IS NULL")
-        ?.ids ?? '',
+      sql.get<{ ids: string }>(
+        "SELECT ifnull(group_concat(run_id), '') AS ids FROM run_state WHERE lease_owner IS NULL",
+      )?.ids ?? '',
 
     /** The run has ended: it is nowhere to go on from, and nobody needs to end it. */
     deleteState(runId: string): void {
