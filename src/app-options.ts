@@ -105,6 +105,8 @@ export type ServerGround = {
   comesFromTool(ports: { readonly client: number; readonly server: number }): boolean;
   /** Suspends the runs of this process; a call that is being executed may end within the time (09 §1.5). */
   rest(withinMs: number): Promise<void>;
+  /** Runs of this workspace that were answered and that nobody took the answer of, since their process has ended. */
+  answeredRuns(): readonly string[];
   /** Notes where this process listens, for other faces to say. @returns takes it back */
   noteServing(port: number): () => void;
   readonly schema: number;

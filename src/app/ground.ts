@@ -48,6 +48,11 @@ export function openGround({ options, machine, workspace, store, rooms, now, res
       return bytes === null ? null : textOf(bytes);
     },
     rest,
+    answeredRuns: () => {
+      // Else somebody who looks marks them while they are being taken up, and they would seem to be another's.
+      rooms.lostRuns.mark();
+      return rooms.runs.answered({ tenant: options.tenant, workspace: workspace.root }, now());
+    },
     noteServing: rooms.serving.note,
     comesFromTool: (ports) => comesFromTool({ ...rooms, tenant: options.tenant, now }, ports),
     schema: store.schema,

@@ -4,6 +4,7 @@ import type { ServerGround } from '../app-options.ts';
 import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { messageOf } from '../text/thrown.ts';
 import { planBind } from './bind.ts';
 import type { TraceLine } from './dispatch.ts';
 import { makeLink } from './links.ts';
@@ -73,6 +74,7 @@ export async function openBeam(request: BeamRequest): Promise<OpenedBeam> {
     throw await addressTaken(error, bind.address, bind.port);
   }
   const forget = noted(ground, beam.port);
+  goOnAnswered(request);
   const isPublic = !bind.address.loopback && bind.publicOrigins[0] !== undefined;
   return {
     ...beam,
@@ -85,6 +87,19 @@ export async function openBeam(request: BeamRequest): Promise<OpenedBeam> {
     defaultLogin:
       logins.epoch() === 0 && logins.credential() === null && settings.allowDefaultLogin && bind.address.loopback,
   };
+}
+
+/**
+ * What was answered goes on where the process that was to hear of it has ended (09 §1.5): nobody answers it again. Every other
+ * run that rests waits to be told so. Not awaited, since tool servers may have to be started first.
+ */
+function goOnAnswered({ ground, operations, warn }: BeamRequest): void {
+  for (const id of ground.answeredRuns()) {
+    operations.continueRun({ id }).catch((error: unknown) => {
+      // It stays among the runs that rest, with why it does.
+      warn(`${id} was answered and does not go on: ${messageOf(error)}`);
+    });
+  }
 }
 
 /** Another process may write, or the disk be full: that is no reason not to serve. @returns takes it back */

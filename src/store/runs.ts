@@ -314,6 +314,25 @@ export function createRuns(sql: Sql) {
       return { interrupted: lost.length - suspended, suspended, unknown };
     },
 
+    /**
+     * Runs of a workspace that nobody drives although somebody has answered them, oldest answer first: their process ended
+     * between the verdict and its taking (03 §15). Not those that could not go on the last time.
+     */
+    answered(given: { readonly tenant: string; readonly workspace: string }, now: number): readonly string[] {
+      return sql
+        .all<RunHead>(
+          `SELECT ${headColumns} FROM asks a JOIN runs r ON r.id = a.run_id JOIN run_state s ON s.run_id = r.id
+           WHERE a.tenant_id = ? AND a.state IN ('approved', 'denied', 'answered') AND a.delivered_at IS NULL
+             AND json_extract(a.verdict, '$.by') NOT LIKE 'system:%'
+             AND r.ended_at IS NULL AND r.workspace = ? AND s.last_error IS NULL
+           GROUP BY r.id ORDER BY min(a.resolved_at)`,
+          given.tenant,
+          given.workspace,
+        )
+        .filter((head) => !isDriven(head, now) && !hasLapsed(head, now))
+        .map(({ id }) => id);
+    },
+
     /** Runs that could not go on the last time (03 §11.6), at most 20. */
     stuck(): { readonly id: string; readonly attempts: number; readonly last_error: string }[] {
       return sql.all(

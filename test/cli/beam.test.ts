@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliChild, startCli } from '../support/run-cli.ts';
-import { createProject, type World } from './world.ts';
+import { addScript, createProject, tester, type World, writingTurns } from './world.ts';
 
 const good = 'correct horse battery';
 let world: World;
@@ -174,6 +174,43 @@ describe('reins beam', () => {
     expect(await refused('--tls-cert', cert, '--tls-key', key)).toEqual([3, expect.stringContaining('by other users')]);
     chmodSync(key, 0o600);
     expect(await refused('--tls-cert', cert, '--tls-key', key)).toEqual([3, expect.stringContaining('cannot be used')]);
+  });
+
+  it('goes on with a run that was answered and not told of it when the server was killed, and with no other one', async () => {
+    await addScript(world, writingTurns);
+    const policy = world.write('../approve.json', JSON.stringify({ default_action: 'approve', rules: [] }));
+    const flags = [...tester, '--policy', policy, '--print-link'];
+    const killed = await serve(flags, { REINS_FAIL_POINT: 'after verdict' });
+    const link = { code: killed.login_url?.split('#code=')[1] };
+    const [cookie = ''] = (await post(`${killed.url}/api/auth/link`, link)).headers.getSetCookie();
+    const headers = { authorization: `Bearer ${cookie.split(/[=;]/)[1]}`, 'content-type': 'application/json' };
+    type Reply = {
+      readonly status?: string;
+      readonly run_id: string;
+      readonly waiting_on?: string;
+      readonly binding?: string;
+    };
+    const ask = async (url: string, body?: object): Promise<Reply> =>
+      (
+        await fetch(url, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) })
+      ).json() as Promise<Reply>;
+    const begun = async () => {
+      const { run_id } = await ask(`${killed.url}/api/runs`, { input: 'go' });
+      const run = `/api/runs/${run_id}`;
+      await expect.poll(async () => (await ask(`${killed.url}${run}`)).status).toBe('waiting');
+      return { run, waits: (await ask(`${killed.url}${run}`)).waiting_on };
+    };
+    const [answered, other] = [await begun(), await begun()];
+    const { binding } = await ask(`${killed.url}/api/approvals/${answered.waits}`);
+    const answer = ask(`${killed.url}/api/approvals/${answered.waits}/answer`, { outcome: 'approve', binding });
+    await expect(answer).rejects.toThrow();
+    expect((await killed.cli.ended).signal).toBe('SIGKILL');
+    expect(existsSync(join(world.workspace, 'new.txt'))).toBe(false);
+    const again = await serve(flags);
+    await expect.poll(async () => (await ask(`${again.url}${answered.run}`)).status).toBe('completed');
+    expect(readFileSync(join(world.workspace, 'new.txt'), 'utf8')).toBe('hello\n');
+    expect(await ask(`${again.url}${other.run}`)).toMatchObject({ status: 'interrupted', waiting_on: other.waits });
+    await stop(again);
   });
 
   it('does nothing for what a tool has started', async () => {
