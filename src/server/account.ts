@@ -3,6 +3,7 @@ import type { LoginSession, Principal } from '../schema/login.ts';
 import { recentUntil } from './authenticate.ts';
 import { loginBodyBytes } from './body.ts';
 import { refuse } from './error-body.ts';
+import { pathOf } from './guard.ts';
 import { oneTimeDigest } from './links.ts';
 import { defaultInForce, type LoginDeps, opened } from './login.ts';
 import { userId, userName } from './operator-name.ts';
@@ -57,7 +58,9 @@ export function accountRoutes(deps: LoginDeps): readonly Route[] {
     const found = tooLong ? null : await operator.verify(userName, password, true);
     if (found === null) {
       throttle.failedSession(id);
-      logins.note('login_failed', { ...by(call), route: call.request.url ?? '', outcome: 'invalid_credentials' });
+      // Without its query, in which somebody may have put what belongs into the body.
+      const route = pathOf(call.request.url ?? '');
+      logins.note('login_failed', { ...by(call), route, outcome: 'invalid_credentials' });
       return false;
     }
     throttle.succeededSession(id);

@@ -5,7 +5,7 @@ import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { messageOf } from '../text/thrown.ts';
-import { planBind } from './bind.ts';
+import { type BindPlan, planBind } from './bind.ts';
 import type { TraceLine } from './dispatch.ts';
 import { makeLink } from './links.ts';
 import { addressTaken } from './running.ts';
@@ -75,7 +75,7 @@ export async function openBeam(request: BeamRequest): Promise<OpenedBeam> {
   }
   const forget = noted(ground, beam.port);
   goOnAnswered(request);
-  const isPublic = !bind.address.loopback && bind.publicOrigins[0] !== undefined;
+  const origin = linkOrigin(bind, beam);
   return {
     ...beam,
     async stop() {
@@ -83,10 +83,17 @@ export async function openBeam(request: BeamRequest): Promise<OpenedBeam> {
       await beam.stop();
     },
     host: bind.address.address,
-    link: () => makeLink(logins, isPublic ? (bind.publicOrigins[0] ?? beam.url) : beam.url, now()),
+    link: () => makeLink(logins, origin, now()),
     defaultLogin:
       logins.epoch() === 0 && logins.credential() === null && settings.allowDefaultLogin && bind.address.loopback,
   };
+}
+
+/** Where a link is good: it is taken from this machine alone (09 §4.7), which is not who comes by the name for others. */
+function linkOrigin({ address, publicOrigins }: BindPlan, { url, port }: Beam): string {
+  if (address.loopback) return url;
+  if (!address.wildcard) return publicOrigins[0] ?? url;
+  return `${new URL(url).protocol}//${address.family === 6 ? '[::1]' : '127.0.0.1'}:${port}`;
 }
 
 /**

@@ -307,4 +307,16 @@ describe('the credentials on the command line', () => {
     expect(stderr).not.toContain('#code=');
     expect(readdirSync(join(world.workspace, '.reins')).filter((name) => name.startsWith('open-'))).toEqual([]);
   });
+
+  it('HTTP-006: lets a server beyond this machine say what can be read, and hand out a link that is good here', async () => {
+    expect((await world.run(['beam', 'set-password', '--stdin'], { stdin: `${good}\n` })).code).toBe(0);
+    const beyond = ['--host', '0.0.0.0', '--allow-remote', '--public-origin', 'http://reins.test:8787'];
+    const server = await serve([...beyond, '--print-link']);
+    const [origin, code] = server.login_url?.split('/#code=') ?? [];
+    expect(origin).toBe(`http://127.0.0.1:${server.port}`);
+    expect((await post(`${origin}/api/auth/link`, { code })).status).toBe(200);
+    const { code: ended, stderr } = await stop(server);
+    expect([ended, stderr]).toEqual([0, expect.stringContaining('can be read on the network')]);
+    expect((await world.run(['beam', 'reset-password', '--yes'])).code).toBe(0);
+  });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeLink } from '../../src/server/links.ts';
+import { createOperator } from '../../src/server/operator.ts';
 import { bearer, codeOf, good, paramOf, type ServerWorld, startServer, withPassword } from './world.ts';
 
 let world: ServerWorld;
@@ -119,6 +120,30 @@ describe('a login', () => {
     expect(rows.rows.map(({ body }) => body)).toEqual(
       Array(2).fill({ outcome: 'invalid_credentials', peer: '127.0.0.1', route: '/api/login' }),
     );
+  });
+
+  it('takes as long for a name that is not there, and where no password is stored, as for a wrong password', async () => {
+    await start();
+    const cost = 10;
+    const stored = await createOperator({ logins: world.ground.logins, cost }).hash(good);
+    const of = (hash: string | null) => {
+      const credential = hash === null ? null : { username: 'admin', hash, updatedAt: 0 };
+      return createOperator({ logins: { credential: () => credential, epoch: () => 0, rehash: () => {} }, cost });
+    };
+    const shortest = async (operator: ReturnType<typeof createOperator>, name: string) => {
+      const times: number[] = [];
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        const began = performance.now();
+        expect(await operator.verify(name, 'wrong', true)).toBe(null);
+        times.push(performance.now() - began);
+      }
+      return Math.min(...times);
+    };
+    // Without a hash it takes a hundredth; a busy machine makes less of a difference.
+    const least = (await shortest(of(stored), 'admin')) / 10;
+    expect(await shortest(of(stored), 'root')).toBeGreaterThan(least);
+    expect(await shortest(of(null), 'admin')).toBeGreaterThan(least);
+    expect(await shortest(of(null), 'root')).toBeGreaterThan(least);
   });
 
   it('HTTP-010: names the field that is wrong, and reads no long password', async () => {
@@ -238,8 +263,12 @@ describe('a login', () => {
   it('proves itself anew with the password for what is guarded', async () => {
     await start();
     const token = await withPassword(world);
-    const wrong = await post('/api/auth/verify', { password: 'wrong' }, bearer(token));
+    const wrong = await post('/api/auth/verify?password=misplaced', { password: 'wrong' }, bearer(token));
     expect([wrong.status, codeOf(wrong)]).toEqual([401, 'invalid_credentials']);
+    const failed = { since: null, run: null, type: 'login_failed' as const, tools: null, limit: 9 };
+    expect((await world.client.listAudit(failed)).rows.map(({ body }) => body)).toEqual([
+      { by: 'operator:web', outcome: 'invalid_credentials', peer: '127.0.0.1', route: '/api/auth/verify' },
+    ]);
     world.pass(40 * 60_000);
     const right = await post('/api/auth/verify', { password: good }, bearer(token));
     expect(Date.parse(String(right.json?.['recent_until']))).toBeGreaterThan(Date.now() + 65 * 60_000);

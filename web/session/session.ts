@@ -1,3 +1,4 @@
+import { toWire } from '../../src/schema/errors.ts';
 import { createStore } from '../data/store.ts';
 import { forgetForms } from '../parts/form-draft.tsx';
 import { type AuthStatus, auth, type Login } from './auth.ts';
@@ -29,8 +30,10 @@ export async function openSession(): Promise<void> {
     try {
       entered(await auth.link(/^[\w-]*/.exec(code)?.[0] ?? ''));
       return;
-    } catch {
-      said = usedLink;
+    } catch (thrown) {
+      // From another machine no link is good, however new it is.
+      const { code, message } = toWire(thrown);
+      said = code === 'loopback_only' || code === 'too_many_attempts' ? message : usedLink;
     }
   }
   await lookAgain(said);
