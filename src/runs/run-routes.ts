@@ -136,7 +136,7 @@ export function createRunRoutes(deps: RunRouteDeps) {
       const from = after ?? 0;
       const size = limit === undefined ? defaultEvents : pageSize({ limit });
       // Looked at first: what the run writes meanwhile belongs to a later page.
-      const ended = isOver(recorded.record(runId).status);
+      const ended = recorded.record(runId).ended_at !== null;
       const found: readonly RunEvent[] = deps.events.ofRun(runId, from, size).map(({ event }) => event);
       const items = thatFit(found);
       const isLast = items.length === found.length && found.length < size;

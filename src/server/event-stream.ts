@@ -5,7 +5,6 @@ import { everyAsk } from '../schema/ask.ts';
 import { isEphemeral, type RunEvent } from '../schema/event.ts';
 import { type FeedEntry, type FeedKind, topics } from '../schema/feed.ts';
 import { principalKey } from '../schema/login.ts';
-import { isOver } from '../schema/run.ts';
 import { refuse } from './error-body.ts';
 import { createFrames, type Frames, frame } from './frames.ts';
 import type { Call, Reply, Route } from './route.ts';
@@ -116,12 +115,13 @@ async function streamRun({ client, operations, open }: Sources, call: Call): Pro
   if (first !== undefined && first.seq > after + 1) {
     frames.send(frame('gap', null, JSON.stringify({ from: after + 1, to: first.seq - 1 })));
   }
-  if (first === undefined && isOver(run.status)) {
-    frames.end('end', { status: run.status });
-    return;
-  }
   // A watch ends where the run rests; whoever watches here waits until it goes on.
   while (frames.isOpen() && !call.signal.aborted) {
+    const over = await overBehind(operations, run.id, after);
+    if (over !== null) {
+      frames.end('end', { status: over });
+      return;
+    }
     for await (const batch of client.watch({ run_id: run.id, after, signal: call.signal })) {
       const last = sendBatch(frames, batch);
       after = Math.max(after, ...batch.map(({ seq }) => seq));
@@ -134,6 +134,17 @@ async function streamRun({ client, operations, open }: Sources, call: Call): Pro
     }
   }
   endWith(frames, call);
+}
+
+/**
+ * The status of a run that has ended and tells nothing more: its last events were pruned, or it had been interrupted and made
+ * room for the next turn of its session, which is no event. Null for any other.
+ */
+async function overBehind(operations: RouteClient, id: string, after: number): Promise<string | null> {
+  const { status, ended_at } = await operations.getRun({ id });
+  if (ended_at === null) return null;
+  const { items } = await operations.pageRunEvents({ id, after, limit: 1 });
+  return items.length === 0 ? status : null;
 }
 
 /** @returns the event that ends the run, where it is among them */

@@ -143,6 +143,25 @@ test('a stream ends with its run, whatever it was asked behind', async () => {
   expect((await server.client.getApproval({ id: ask_id })).state).toBe('cancelled');
 });
 
+test('the stream of a run that was interrupted, and made room for the next turn, ends behind what it has told', async () => {
+  const turn = (text: string) =>
+    server.client.postMessage({ session: 'default', text, model: 'm', provider: 'scripted' });
+  const { run_id: id } = await turn('write');
+  await server.app.seen(id, 'ask');
+  await server.app.client.stopRun({ run_id: id, reason: 'shutdown', within_ms: 0 });
+  // As it is found when its process was killed.
+  server.app.change(`UPDATE runs SET status = 'interrupted' WHERE id = '${id}'`);
+  expect((await server.call('GET', `/api/runs/${id}/events`)).json).toMatchObject({ ended: false });
+  await server.app.client.awaitRun({ run_id: (await turn('talk')).run_id });
+  const { items, ended } = await server.client.pageRunEvents({ id });
+  expect([items.at(-1)?.kind, ended]).toEqual(['verdict', true]);
+  const text = await (await open(`/api/runs/${id}/events`)).text;
+  expect(idsOf(text)).toEqual(items.map(({ seq }) => seq));
+  expect(text.endsWith('event: end\ndata: {"status":"interrupted"}\n\n')).toBe(true);
+  const behind = await (await open(`/api/runs/${id}/events?after=${items.length}`)).text;
+  expect(behind).toBe('retry: 1000\n\nevent: end\ndata: {"status":"interrupted"}\n\n');
+});
+
 test('HTTP-009: a changed password ends the streams of every other session, and not those of the caller', async () => {
   const one = await served({ turns: [], streams: { perCredential: 16, all: 64, heartbeatMs: 50 } });
   try {
