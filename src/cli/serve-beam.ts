@@ -1,5 +1,6 @@
 import { everyAsk } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { canGoOn } from '../schema/run.ts';
 import { plural } from '../view/format.ts';
 import type { RuntimeClient } from '../client/operations.ts';
 import type { Context } from './context.ts';
@@ -126,11 +127,13 @@ function stopSignal({ process }: Context): Promise<void> {
 async function knownFacts(client: RuntimeClient) {
   const { status, policy } = await client.doctor({ probe: false });
   const asks = await client.listAsks({ ...everyAsk, state: 'pending', limit: 1 });
-  const count = async (word: string) => (await client.listRuns({ status: word, session: null, limit: 1 })).total;
+  // One that was interrupted and made room for the next turn of its session has ended.
+  const resting = async (word: string) =>
+    (await client.listRuns({ status: word, session: null, limit: 1000 })).runs.filter(canGoOn).length;
   const counts = [
     [asks.total, 'waiting', plural(asks.total, 'ask')],
-    [await count('suspended'), 'suspended', ''],
-    [await count('interrupted'), 'interrupted', ''],
+    [await resting('suspended'), 'suspended', ''],
+    [await resting('interrupted'), 'interrupted', ''],
   ] as const;
   return {
     policy,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliChild, startCli } from '../support/run-cli.ts';
 import { addScript, createProject, tester, type World, writingTurns } from './world.ts';
@@ -210,7 +211,12 @@ describe('reins beam', () => {
     await expect.poll(async () => (await ask(`${again.url}${answered.run}`)).status).toBe('completed');
     expect(readFileSync(join(world.workspace, 'new.txt'), 'utf8')).toBe('hello\n');
     expect(await ask(`${again.url}${other.run}`)).toMatchObject({ status: 'interrupted', waiting_on: other.waits });
-    await stop(again);
+    expect((await stop(again)).stderr).toContain('\ninterrupted: ');
+    // As one that made room for the next turn of its session.
+    const database = new Database(join(world.workspace, '.reins/local.db'));
+    database.exec("UPDATE runs SET ended_at = 1 WHERE status = 'interrupted'");
+    database.close();
+    expect((await stop(await serve())).stderr).not.toContain('interrupted');
   });
 
   it('does nothing for what a tool has started', async () => {
