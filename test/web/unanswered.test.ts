@@ -86,3 +86,46 @@ it('sends an answer to an ask again until it is confirmed', async () => {
   await page.getByText('It is done.').waitFor();
   expect(world.problems).toEqual([]);
 });
+
+it('shows a message once that came although its answer was lost, and keeps one that did not come', async () => {
+  await world.served.client.createSession({ name: 'lost' });
+  const page = await world.open('/chat/lost');
+  await page.getByText('Ask for something to be done here').waitFor();
+  const ways = ['answer', 'request', 'key'];
+  const keys: (string | undefined)[] = [];
+  await page.route('**/api/sessions/lost/messages', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    keys.push(route.request().headers()['idempotency-key']);
+    const way = ways.shift();
+    if (way === undefined) return route.continue();
+    // As a server has it that was killed before it could begin.
+    const error = { message: 'No reply yet.', code: 'conflict', param: 'Idempotency-Key' };
+    if (way === 'key') return route.fulfill({ status: 409, json: { error } });
+    if (way === 'answer') await route.fetch();
+    return route.abort();
+  });
+  const box = page.getByRole('textbox', { name: 'Message' });
+  const again = page.getByRole('button', { name: 'Try again' });
+  const texts = async () => (await page.locator('.bubble').allInnerTexts()).map((text) => text.trim());
+  await box.fill('say it');
+  await page.keyboard.press('Enter');
+  await page.getByText('It is done.').waitFor();
+  await expect.poll(() => again.count()).toBe(0);
+  expect(await texts()).toEqual(['say it']);
+
+  // In the same words, which are there already.
+  await box.fill('say it');
+  // The last of what is read anew.
+  const read = page.waitForResponse((answer) => answer.url().includes('/runs?'));
+  await page.keyboard.press('Enter');
+  await again.waitFor();
+  await read;
+  expect([await texts(), await again.count()]).toEqual([['say it', 'say it'], 1]);
+  await again.click();
+  await page.getByText('No reply yet.').waitFor();
+  await again.click();
+  await expect.poll(() => page.getByText('It is done.').count()).toBe(2);
+  expect([keys.length, new Set(keys.slice(1, 3)).size, new Set(keys).size]).toEqual([4, 1, 3]);
+  expect([await texts(), await again.count()]).toEqual([['say it', 'say it'], 0]);
+  expect(world.problems).toEqual([]);
+});

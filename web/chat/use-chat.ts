@@ -7,7 +7,7 @@ import type { Known } from '../../src/schema/shape.ts';
 import type { Item } from '../../src/view/items.ts';
 import { storedItems } from '../../src/view/stored-items.ts';
 import { emptyTranscript, reduceTranscript, type Transcript } from '../../src/view/transcript.ts';
-import { client, clientRepeating } from '../data/client.ts';
+import { client, clientRepeating, connection } from '../data/client.ts';
 import { beginnings, onFeed } from '../data/live.ts';
 import { onReturn } from '../data/on-return.ts';
 import { onRun } from '../data/run-events.ts';
@@ -73,6 +73,10 @@ export function useChat(name: string): Chat {
   const begun = useRef(new Map<string, string>());
   /** How many messages were sent from here, when the last one is answered, and which of them were not taken. */
   const sent = useRef({ count: 0, last: Promise.resolve(), refused: new Set<string>() });
+  /** Of those not taken the ones that no server has refused: what they say, and how often that had been said before. */
+  const unconfirmed = useRef(new Map<string, { readonly text: string; readonly before: number }>());
+  const items = useRef(heard.transcript.items);
+  items.current = heard.transcript.items;
 
   useEffect(() => {
     void [round, feed];
@@ -94,6 +98,13 @@ export function useChat(name: string): Chat {
       setSession(found);
       setStored({ messages, cursor: page.next_cursor });
       const { refused } = sent.current;
+      // It came all the same: the server was stopped, or the line broke, before the answer.
+      for (const [id, { text, before }] of unconfirmed.current) {
+        if (page.items.filter((message) => message.role === 'user' && message.text === text).length <= before) continue;
+        unconfirmed.current.delete(id);
+        refused.delete(id);
+      }
+      setUnsent((all) => all.filter(({ id }) => refused.has(id)));
       setHeard((now) => ({
         reading: now.reading + 1,
         transcript: {
@@ -105,12 +116,21 @@ export function useChat(name: string): Chat {
       setError(null);
     };
     load().catch((thrown: unknown) => {
-      if (!gone) setError(refusalFrom(thrown));
+      // That no answer comes is said of the message which the chat is read for.
+      if (!gone && !(unconfirmed.current.size > 0 && isUnanswered(thrown))) setError(refusalFrom(thrown));
     });
     return () => {
       gone = true;
     };
   }, [name, round, feed]);
+
+  // Nobody was there who could tell what has become of the chat, or of a message.
+  const isOpen = useStore(connection).state === 'open';
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    if (isOpen && !wasOpen.current && (error !== null || unconfirmed.current.size > 0)) reload();
+    wasOpen.current = isOpen;
+  }, [isOpen, error, reload]);
 
   const isKnown = useRef(false);
   isKnown.current = session !== null;
@@ -180,7 +200,7 @@ export function useChat(name: string): Chat {
 
   const send = useCallback(
     (text: string, options: SendOptions) => {
-      const key = newKey();
+      let key = newKey();
       const id = `pending:${key}`;
       // It stands at the end: what came meanwhile was said before it.
       const put = (state: 'pending' | 'unsent'): void =>
@@ -194,6 +214,9 @@ export function useChat(name: string): Chat {
         put('pending');
         setUnsent((before) => before.filter((each) => each.id !== id));
         sent.current.refused.delete(id);
+        const said = (item: Item): boolean => item.kind === 'user' && item.text === text && item.id !== id;
+        const before = unconfirmed.current.get(id)?.before ?? items.current.filter(said).length;
+        unconfirmed.current.delete(id);
         sent.current.count += 1;
         sent.current.last = clientRepeating(key)
           .postMessage({ session: name, text, ...options })
@@ -204,9 +227,15 @@ export function useChat(name: string): Chat {
               if (!isKnown.current) reload();
             },
             (thrown: unknown) => {
+              const error = refusalFrom(thrown);
               sent.current.refused.add(id);
               put('unsent');
-              setUnsent((before) => [...before, { id, error: refusalFrom(thrown), again: post }]);
+              setUnsent((all) => [...all, { id, error, again: post }]);
+              if (!isUnanswered(thrown)) return;
+              // Nobody will answer under this key any more. The chat is read now: what is not in it was not taken.
+              if (thrown instanceof RuntimeError && thrown.code === 'conflict') key = newKey();
+              unconfirmed.current.set(id, { text, before });
+              reload();
             },
           );
       };
@@ -226,6 +255,12 @@ export function useChat(name: string): Chat {
     send,
     reload,
   };
+}
+
+/** Nobody knows whether it was taken: no answer came, or there was none when it was sent again (09 §5.4). */
+function isUnanswered(thrown: unknown): boolean {
+  if (!(thrown instanceof RuntimeError)) return thrown instanceof TypeError;
+  return thrown.code === 'timeout' || Reflect.get(Object(thrown.data), 'param') === 'Idempotency-Key';
 }
 
 /** The run of a chat whose process is gone: what it was doing, and what may have happened, is to be seen before more is sent. */
