@@ -6,7 +6,7 @@ import { coversWords } from './covered-words.ts';
 import { compileGlob, matchGlob } from './glob.ts';
 import type { Parsed } from './operators.ts';
 import { type Entry, notGranted } from './grant.ts';
-import { no, notBecause, pathMatches, type PathTest, type Reading, type Scope, yes } from './scope.ts';
+import { no, notBecause, pathMatches, type PathTest, perhaps, type Reading, type Scope, yes } from './scope.ts';
 import { judgeTrust } from './trusted.ts';
 
 /** Judges an analysed command (02 §7.3). */
@@ -131,16 +131,22 @@ const wordsOf = ({ grant, commands }: Analysis): readonly (readonly string[])[] 
 
 /** Under `deny` and `approve`: programs by basename, options left out; what was not read is scanned. */
 function covered(entries: readonly Entry[], analysis: Analysis, host: PolicyHost): Reading {
+  let open: Reading | null = null;
   for (const [program = '', ...rest] of entries) {
     const name = programName(program, host);
     for (const command of analysis.commands) {
-      if (!coversWords(rest, command.words.slice(1))) continue;
-      for (const own of namesOf(command, host)) {
-        if (own === name) return yes(`command ${[program, ...rest].join(' ')}`);
-      }
+      const coverage = coversWords(rest, command.words.slice(1));
+      if (coverage === 'none' || !isNamed(name, command, host)) continue;
+      if (coverage === 'covered') return yes(`command ${[program, ...rest].join(' ')}`);
+      open ??= perhaps(`${command.words.map(({ text }) => text).join(' ')} may be ${[program, ...rest].join(' ')}`);
     }
     if (analysis.unread === null) continue;
     for (const found of namesIn(analysis, host)) if (found === name) return yes(`program ${name}`);
   }
-  return no;
+  return open ?? no;
+}
+
+function isNamed(name: string, command: FoundCommand, host: PolicyHost): boolean {
+  for (const own of namesOf(command, host)) if (own === name) return true;
+  return false;
 }

@@ -188,30 +188,32 @@ function walk(rules: readonly CompiledRule[], sight: Sight, tracing: boolean): F
     withheld ??= result.result === 'false' ? result.detail : null;
     floor ??= result.floor ?? null;
     trust ??= result.trust ?? null;
-    const matches = result.result === 'true' || (result.result === 'indeterminate' && rule.rule.action === 'deny');
+    const open = result.result === 'indeterminate';
+    const matches = result.result === 'true' || (open && rule.rule.action === 'deny' && result.asks !== true);
     if (conditions !== null) {
       trace.push({ rule: index, selectors: true, conditions, outcome: outcomeOf(result, rule.rule.action) });
     }
     if (matches) {
       return { matched: index, detail: result.detail, floor, withheld, trust, starts: result.starts ?? null, trace };
     }
-    if (result.result === 'indeterminate' && rule.rule.action === 'approve') {
+    if (open && rule.rule.action !== 'allow') {
       floor ??= `rule ${index + 1} cannot be judged: ${result.detail}`;
     }
   }
   return { matched: null, detail: null, floor, withheld, trust, starts: null, trace };
 }
 
-function outcomeOf({ result }: Reading, action: Action): string {
+function outcomeOf({ result, asks }: Reading, action: Action): string {
   if (result === 'true') return action;
-  if (result === 'false') return 'no';
-  return action === 'deny' ? 'deny' : action === 'approve' ? 'floor' : 'no';
+  if (result === 'false' || action === 'allow') return 'no';
+  return action === 'deny' && asks !== true ? 'deny' : 'floor';
 }
 
 /** All conditions must hold: a false one wins over an indeterminate one. Stops at the first false unless tracing. */
 function judgeRule(rule: CompiledRule, sight: Sight, trace: ConditionTrace[] | null): Reading {
   let detail: string | null = null;
   let open: Reading | null = null;
+  let asks = false;
   let failed: Reading | null = null;
   let floor: string | undefined;
   let starts: Reading['starts'];
@@ -222,11 +224,14 @@ function judgeRule(rule: CompiledRule, sight: Sight, trace: ConditionTrace[] | n
     if (failed === null) floor ??= reading.floor;
     starts ??= reading.starts;
     if (reading.result === 'false') failed ??= reading;
-    else if (reading.result === 'indeterminate') open ??= unclear(named(condition, reading.detail) ?? '');
-    else detail ??= named(condition, reading.detail);
+    else if (reading.result === 'indeterminate') {
+      open ??= unclear(named(condition, reading.detail) ?? '');
+      asks ||= reading.asks === true;
+    } else detail ??= named(condition, reading.detail);
     if (failed !== null && trace === null) break;
   }
-  const result = failed ?? open ?? { result: 'true', detail, ...(starts === undefined ? {} : { starts }) };
+  const unclearOne = open === null || !asks ? open : { ...open, asks };
+  const result = failed ?? unclearOne ?? { result: 'true', detail, ...(starts === undefined ? {} : { starts }) };
   return floor === undefined ? result : { ...result, floor };
 }
 

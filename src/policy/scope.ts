@@ -12,6 +12,8 @@ export type Result = 'true' | 'false' | 'indeterminate';
 export type Reading = {
   readonly result: Result;
   readonly detail: string | null;
+  /** Of `indeterminate`: a rule that denies does not match by it either, but no `allow` stands. */
+  readonly asks?: true;
   /** Something was not read on the way: no `allow` stands, whatever else matches. */
   readonly floor?: string;
   /** Why `trusted_binaries` withdrew an allow. */
@@ -24,6 +26,8 @@ export const no: Reading = { result: 'false', detail: null };
 export const yes = (detail: string): Reading => ({ result: 'true', detail });
 export const notBecause = (detail: string): Reading => ({ result: 'false', detail });
 export const unclear = (detail: string): Reading => ({ result: 'indeterminate', detail });
+/** What only the shell knows: a person is asked, since most of what it may be is not meant (02 §9.3). */
+export const perhaps = (detail: string): Reading => ({ ...unclear(detail), asks: true });
 
 /** One call under judgement: every fact is looked up when first needed, and once. */
 export type Scope = {

@@ -10,6 +10,8 @@ export type CommandWord = {
   readonly unset?: string;
   /** Something in it is decided by the shell when it runs: a pattern, an expansion whose value is not known. */
   readonly open: boolean;
+  /** A program puts something else in its place, or behind it: what `find` has found, what `xargs` reads. */
+  readonly filled?: boolean;
 };
 
 export type CommandRedirect = {

@@ -4,7 +4,10 @@ import { baseName, shells } from './programs.ts';
 
 /** Commands that `find`, `xargs` and `parallel` complete with what they find or read. */
 
-/** A program, or the line of a shell, that holds the place of what is put in is no literal; a word of a launcher may be either. */
+/**
+ * Words in which a place is filled. A program, or the line of a shell, that holds it is no literal; a word of a launcher
+ * may be either.
+ */
 export function filledIn(words: readonly CommandWord[], place: string): readonly CommandWord[] {
   const name = baseName(words[0]?.text ?? '');
   const shell = shells.has(name);
@@ -12,7 +15,7 @@ export function filledIn(words: readonly CommandWord[], place: string): readonly
   return words.map((word, index) => {
     if (place === '' || !word.text.includes(place)) return word;
     const line = shell && (word.text !== place || /^-[A-Za-z]*c$/.test(words[index - 1]?.text ?? ''));
-    return index === 0 || line || launches ? { ...word, open: true } : word;
+    return { ...word, filled: true, open: word.open || index === 0 || line || launches };
   });
 }
 
@@ -20,7 +23,7 @@ export function filledIn(words: readonly CommandWord[], place: string): readonly
 export function readBehind(words: readonly CommandWord[]): readonly CommandWord[] {
   const name = baseName(words[0]?.text ?? '');
   const runs = shells.has(name) || launcherOf(name) !== undefined;
-  return runs ? [...words, { text: '{}', path: '{}', open: true }] : words;
+  return [...words, { text: '{}', path: '{}', open: runs, filled: true }];
 }
 
 /** The place that `xargs` fills in, by its options; empty when it puts what it reads behind the words. */

@@ -274,8 +274,57 @@ describe('an allowlist under deny', () => {
     ['git push --force', 'git push origin'],
     ['npm run deploy', 'npm run build deploy'],
     ['git push x', `git ${'-a push '.repeat(4000)}`],
+    ['git push', 'git log $X'],
+    ['git push', 'git st$X push'],
+    ['git push', 'find . -exec git add {} +'],
+    ['git push', 'xargs -n1 git add < f'],
   ])('does not see %j in %j', async (entry, line) => {
-    expect(await denies('command_prefix_allowlist', entry, line)).toBe(false);
+    expect((await decide('deny', 'command_prefix_allowlist', entry, line)).action).toBe('allow');
+  });
+
+  it.each([
+    'git $X push',
+    'git $X$Y push',
+    'git ${X:-push}',
+    'git p${X}ush',
+    'for s in status push; do git $s; done',
+  ])('sees a denied word in %j, whose names have no value', async (line) => {
+    expect(await denies('command_prefix_allowlist', 'git push', line)).toBe(true);
+  });
+
+  it.each([
+    ['git push', 'git $X'],
+    ['git push', 'git "$X" origin'],
+    ['git push', 'git -C "$X" status'],
+    ['git push', 'git pu$X'],
+    ['git push', 'git $(cat f)'],
+    ['git push', 'cd x && git p?sh'],
+    ['git push', 'f() { git "$@"; }; f push'],
+    ['git push', 'set -- push; git $1'],
+    ['git push', 'echo push | xargs git'],
+    ['git push', 'xargs -I% git % origin < f'],
+    ['git push', 'find . -name push -exec git {} \\;'],
+    ['git push --force', 'git push $X'],
+  ])('asks where the shell alone knows whether %j is %j', async (entry, line) => {
+    const record = await decide('deny', 'command_prefix_allowlist', entry, line);
+    expect(record).toMatchObject({ action: 'approve', matched_rule: null, reason: 'floor' });
+    expect(record.detail).toContain(`may be ${entry}`);
+  });
+
+  it('leaves what the shell alone knows to the other conditions of its rule, and to later rules', async () => {
+    const rule = (action: string, ...when: object[]) => ({ tools: 'local_shell', action, when });
+    const push = { op: 'command_prefix_allowlist', value: 'git push' };
+    const verdict = async (...rules: object[]) => {
+      const call = { tools: 'local_shell', tool: 'local_shell', args: { command: 'git $X', cwd: 'a' } };
+      const { action, reason } = judge(await load({ default_action: 'allow', rules }), call, plainHost);
+      return `${action} ${reason}`;
+    };
+    const elsewhere = { key: 'cwd', op: 'path_within', value: 'b' };
+    expect(await verdict(rule('deny', push, elsewhere))).toBe('allow default_action');
+    expect(await verdict(rule('deny', elsewhere, push))).toBe('allow default_action');
+    expect(await verdict(rule('deny', push, { key: 'cwd', op: 'lt', value: '5' }))).toBe('approve floor');
+    expect(await verdict(rule('approve', push), rule('allow'))).toBe('approve floor');
+    expect(await verdict(rule('deny', push), rule('deny'))).toBe('deny matched_rule');
   });
 });
 
