@@ -7,6 +7,7 @@ import { compileGlob, matchGlob } from './glob.ts';
 import type { Parsed } from './operators.ts';
 import { type Entry, notGranted } from './grant.ts';
 import { no, notBecause, pathMatches, type PathTest, perhaps, type Reading, type Scope, yes } from './scope.ts';
+import { createHeldPlace } from './taken-along.ts';
 import { judgeTrust } from './trusted.ts';
 
 /** Judges an analysed command (02 §7.3). */
@@ -87,11 +88,18 @@ function commandPath(operand: string): Parsed<CommandTest> {
   const compiled = compileGlob(operand);
   if (!compiled.ok) return compiled;
   const matches: PathTest = (path, scope) => matchGlob(compiled.glob, path, scope.places());
+  const heldPlace = createHeldPlace(operand);
   return {
     ok: true,
     test(analysis, scope, action) {
       for (const path of scope.named(analysis)) {
         if (pathMatches(path, matches, scope, action)) return yes(`path ${path.given} matches ${operand}`);
+      }
+      if (action === 'allow') return no;
+      // No word names what lies in a directory that is copied or removed whole: a person is asked, since it may be left out.
+      for (const taken of scope.taken(analysis)) {
+        const held = heldPlace(taken, scope.host);
+        if (held !== null) return perhaps(`${taken.given} holds ${held}, which matches ${operand}`);
       }
       return no;
     },

@@ -9,6 +9,7 @@ import { judgeWords, type Operand, tableOf } from './option-tables.ts';
 import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
+import { ownIn } from './taken-along.ts';
 
 /** Walls and floors (02 §8.1) over the guarded paths of 11 §6.1. Each answer names what was touched, or is null. */
 
@@ -109,6 +110,10 @@ function shellFloor(scope: Scope): string | null {
   }
   for (const path of scope.named(analysis)) {
     if (path.perProcess()) return `another file in each process: ${path.given}`;
+  }
+  for (const taken of scope.taken(analysis)) {
+    const own = ownIn(taken, host);
+    if (own !== null) return own;
   }
   const open = undetermined(analysis, scope);
   if (open !== null) return `what ${open.text} names is not known before it runs`;

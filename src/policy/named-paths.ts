@@ -5,7 +5,7 @@ import { pathsInCode } from './code-paths.ts';
 import type { PathValue } from './paths.ts';
 
 /** Reads a path text of the call under judgement. */
-type ReadPath = (text: string) => PathValue;
+export type ReadPath = (text: string) => PathValue;
 
 /** Every path that a call may name: of its words, its redirections, and for what was not read, its pieces. */
 export function namedPaths(analysis: Analysis, host: PolicyHost, read: ReadPath): readonly PathValue[] {

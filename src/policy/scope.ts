@@ -5,6 +5,7 @@ import { foreignPath } from './foreign-paths.ts';
 import type { GlobPlaces } from './glob.ts';
 import { namedPaths } from './named-paths.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
+import { type Taken, takenPlaces } from './taken-along.ts';
 
 export type Result = 'true' | 'false' | 'indeterminate';
 
@@ -43,6 +44,8 @@ export type Scope = {
   analysis(): Analysis;
   /** The paths that an analysed line may name; many rules ask for them. */
   named(analysis: Analysis): readonly PathValue[];
+  /** The directories that an analysed line takes with all they hold. */
+  taken(analysis: Analysis): readonly Taken[];
   /** What refuses another call under the rules of the same document, its default aside: a rule in words, or null. */
   refusedBy(tools: string, tool: string, args: PolicyCall['args']): string | null;
 };
@@ -59,6 +62,7 @@ export function createScope(
   let guarded: PolicyHost['guarded'] | null = null;
   let analysis: Analysis | null = null;
   const named = new Map<Analysis, readonly PathValue[]>();
+  const taken = new Map<Analysis, readonly Taken[]>();
   const comparables = (texts: readonly string[]): readonly string[] => texts.map((text) => comparable(text, host));
   const path = (text: string): PathValue => {
     const known = paths.get(text);
@@ -95,6 +99,13 @@ export function createScope(
       if (known !== undefined) return known;
       const found = namedPaths(line, host, path);
       named.set(line, found);
+      return found;
+    },
+    taken(line) {
+      const known = taken.get(line);
+      if (known !== undefined) return known;
+      const found = takenPlaces(line, host, path);
+      taken.set(line, found);
       return found;
     },
   };

@@ -285,8 +285,8 @@ describe('an allowlist under deny', () => {
   it.each([
     'git $X push',
     'git $X$Y push',
-    'git ${X:-push}',
-    'git p${X}ush',
+    'git $\u007bX:-push}',
+    'git p$\u007bX}ush',
     'for s in status push; do git $s; done',
   ])('sees a denied word in %j, whose names have no value', async (line) => {
     expect(await denies('command_prefix_allowlist', 'git push', line)).toBe(true);
