@@ -129,7 +129,7 @@ function readWords(
       return null;
     }
     const option = word.startsWith('-') ? word !== '-' : table.style === 'find' && /^[!()]$/.test(word);
-    if (!option) {
+    if (!option || (table.no_option !== undefined && matches(table.no_option, word, own))) {
       reading.operands.push(word);
       continue;
     }

@@ -91,6 +91,7 @@ const table: Shape = {
   numeric: yesOrNo,
   style: oneOf('posix', 'go', 'find'),
   first_word: oneOf('option'),
+  no_option: text,
   required: texts,
   operands: oneOf(...kinds),
   operands_need: texts,
@@ -118,10 +119,12 @@ function check(value: unknown, shape: Shape, path: string): string | null {
   return missing === undefined ? null : `${path}.${missing}: is missing`;
 }
 
+const patterned: ReadonlySet<string> = new Set(['pattern', 'deny_pattern', 'no_option']);
+
 function* patternsIn(value: unknown, path: string): Generator<{ readonly path: string; readonly source: string }> {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, one] of Object.entries(value)) {
-    if ((name === 'pattern' || name === 'deny_pattern') && isText(one)) yield { path: `${path}.${name}`, source: one };
+    if (patterned.has(name) && isText(one)) yield { path: `${path}.${name}`, source: one };
     else yield* patternsIn(one, `${path}.${name}`);
   }
 }

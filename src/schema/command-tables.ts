@@ -29,6 +29,8 @@ export type OptionTable = {
   readonly style?: 'posix' | 'go' | 'find';
   /** What the first word must be: a program that reads it as a bundle also without its dash would run what it names. */
   readonly first_word?: 'option';
+  /** A word with a leading dash that is this as a whole is an operand: the program takes none of the kind for an option. */
+  readonly no_option?: string;
   /** One of these must stand among the options. */
   readonly required?: readonly string[];
   readonly operands?: OperandKind;

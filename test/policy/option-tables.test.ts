@@ -37,6 +37,11 @@ describe('the shipped tables', () => {
     ['grep', ['-e', 'a', 'x'], ['read x']],
     ['grep', ['-f', 'p', 'x'], ['read p', 'read x']],
     ['grep', ['-fp', 'x'], ['read p', 'read x']],
+    // `echo` prints these, and knows no option that begins so.
+    ['echo', ['---', '-- a --', '->', '- b', '-1'], ['text ---', 'text -- a --', 'text ->', 'text - b', 'text -1']],
+    ['echo', ['-e', 'a'], 'option -e'],
+    ['echo', ['--help'], 'option --help'],
+    ['cat', ['---'], 'option ---'],
     ['uniq', ['a', 'b'], 'operand b'],
     ['date', ['+%F'], ['text +%F']],
     ['date', ['2020-01-01'], 'operand 2020-01-01'],
