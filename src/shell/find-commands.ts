@@ -96,7 +96,10 @@ function createFinder(parse: ParseScript | null) {
   };
 
   const assign = ({ name, words, certain, append }: Extract<Step, { kind: 'values' }>, around: Around): void => {
-    const values = words.flatMap((word) => expand(word));
+    // The reading with the latest values comes first, and its value is the latest.
+    const values = words.flatMap((word) =>
+      [...names.readings([word])].reverse().flatMap((choice) => expand(word, choice)),
+    );
     const at = directories.current();
     // Nothing is started by it: it counts as revealed, and stands in no list of commands that is granted.
     if (values.length > 0) commands.push({ words: [], redirects: [], values, directories: at, revealed: true });
@@ -132,7 +135,7 @@ function createFinder(parse: ParseScript | null) {
 
   const written = createWritten({
     parse,
-    expand: ({ words }) => words.flatMap((word) => expand(word)),
+    readings: ({ words }) => names.readings(words).map((choice) => words.flatMap((word) => expand(word, choice))),
     inputOf: (step) => inputOf(step),
     lineOf: (words) => named.lineOf(words),
     spent: () => {
@@ -145,12 +148,15 @@ function createFinder(parse: ParseScript | null) {
     // Which of several the program reads depends on their descriptors: all of them count.
     const texts = step.redirects.flatMap((one): readonly string[] => {
       if (one.body !== null) return [one.body];
-      if (one.target === null || !/^<(<<)?$/.test(one.operator)) return [];
-      const words = expand(one.target);
-      const text = words.map((word) => word.text).join(' ');
-      const programs = words.filter((word) => word.open && isProgram(word.text));
-      const prints = programs.flatMap((word) => printedBy(word.text));
-      return one.operator === '<<<' || programs.length > 0 ? [text, ...prints] : [];
+      const { target, operator } = one;
+      if (target === null || !/^<(<<)?$/.test(operator)) return [];
+      return names.readings([target]).flatMap((choice) => {
+        const words = expand(target, choice);
+        const text = words.map((word) => word.text).join(' ');
+        const programs = words.filter((word) => word.open && isProgram(word.text));
+        const prints = programs.flatMap((word) => printedBy(word.text));
+        return operator === '<<<' || programs.length > 0 ? [text, ...prints] : [];
+      });
     });
     if (texts.length > 0) return texts;
     return step.input.length === 0 ? outer : written(step.input);

@@ -190,6 +190,10 @@ function createWalk(text: string) {
       case 'Word':
         word(node, inner);
         return;
+      case 'HereDocBody':
+        // Expanded as in double quotes, whose expansions end where the parser and a shell may not agree.
+        if (node.parts !== undefined) expanded(node.parts, inner);
+        return;
       default:
         forEachChild(node, (child) => visit(child, inner));
     }
@@ -266,7 +270,7 @@ function createWalk(text: string) {
     return { operator: node.operator, target: node.target === undefined ? null : word(node.target, depth), body: null };
   };
 
-  const word = createWordReader({
+  const { word, expanded } = createWordReader({
     fail,
     count: () => {
       nodes += 1;

@@ -162,7 +162,7 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
       for (; launcher.assignments && isAssignment(rest[at]?.text ?? ''); at += 1) payloads.push(...assigned(rest[at]));
       break;
     }
-    if (launcher.assignments && isAssignment(text)) {
+    if (launcher.assignments && !text.startsWith('-') && isAssignment(text)) {
       payloads.push(...assigned(word));
       continue;
     }
@@ -212,7 +212,8 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
   return [...payloads, { kind: 'line', words: until === -1 ? left : left.slice(0, until) }];
 }
 
-const isAssignment = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*=/.test(text);
+/** `env` and `sudo` take any word with a `=` for one, whatever stands before it. */
+const isAssignment = (text: string): boolean => text.includes('=');
 
 function assigned(word: CommandWord | undefined): readonly Payload[] {
   if (word === undefined) return [];

@@ -31,7 +31,11 @@ export type Walk = {
 };
 
 /** Reads the words of a line into pieces, and hands what stands in them to the walk. */
-export function createWordReader(walk: Walk): (node: Word, depth: number) => ScriptWord {
+export function createWordReader(walk: Walk): {
+  word(node: Word, depth: number): ScriptWord;
+  /** The parts of a text that is expanded as in double quotes. */
+  expanded(parts: readonly WordPart[], depth: number): void;
+} {
   const word = (node: Word, depth: number): ScriptWord => {
     walk.count();
     const parts = node.parts;
@@ -52,6 +56,7 @@ export function createWordReader(walk: Walk): (node: Word, depth: number) => Scr
         return [{ kind: 'text', value: part.value }];
       case 'AnsiCQuoted':
         // Where `$'` is no quote of its own, the escaped quote ends it.
+        if (part.text.includes('\\x{')) walk.fail("$'..' with a number in braces means something else in another shell");
         if (part.text.includes("\\'")) walk.fail("$'..' with an escaped quote means something else in another shell");
         return [{ kind: 'text', value: part.value }];
       case 'DoubleQuoted':
@@ -93,7 +98,12 @@ export function createWordReader(walk: Walk): (node: Word, depth: number) => Scr
     }
   };
 
-  return word;
+  return {
+    word,
+    expanded(parts, depth) {
+      for (const part of parts) pieces(part, depth, true, false);
+    },
+  };
 }
 
 /** The literal that stands for a name without a value, `${X:-a}`; nothing where that is no literal, or another form. */

@@ -60,7 +60,7 @@ export function expandWord(word: ScriptWord, variables: Variables, choice: Choic
  */
 export function choicesOf(words: readonly ScriptWord[], variables: Variables): readonly Choice[] | null {
   let choices: readonly Choice[] = [latest];
-  const names = new Set(words.flatMap((word) => word.flatMap((piece) => nameOf(piece) ?? [])));
+  const names = new Set(words.flatMap((word) => word.flatMap(namesOf)));
   for (const name of names) {
     const count = variables.get(name)?.values.length ?? 0;
     if (count < 2) continue;
@@ -71,8 +71,11 @@ export function choicesOf(words: readonly ScriptWord[], variables: Variables): r
   return choices;
 }
 
-const nameOf = (piece: Piece): string | null =>
-  piece.kind === 'variable' ? piece.name : piece.kind === 'home' ? 'HOME' : null;
+function namesOf(piece: Piece): readonly string[] {
+  if (piece.kind === 'variable') return [piece.name];
+  if (piece.kind === 'home') return ['HOME'];
+  return piece.kind === 'output' ? (soleCommand(piece.steps)?.words.flatMap((word) => word.flatMap(namesOf)) ?? []) : [];
+}
 
 const joined = (left: CommandWord, right: CommandWord): CommandWord => ({
   text: left.text + right.text,
@@ -133,7 +136,7 @@ function knownValue(
   choice: Choice,
 ): { readonly value: string; readonly certain: boolean } | null {
   if (piece.kind === 'output') {
-    const value = printedBy(piece.steps, variables);
+    const value = printedBy(piece.steps, variables, choice);
     return value === null ? null : { value, certain: true };
   }
   const { values = [], certain = false } = variables.get(piece.name) ?? {};
@@ -142,11 +145,17 @@ function knownValue(
   return value === undefined ? null : { value, certain: certain && (piece.quoted || !/[*?[]/.test(value)) };
 }
 
-/** What a substitution of one `echo` or `printf` of literals prints, without the line breaks at its end. */
-function printedBy(steps: readonly Step[], variables: Variables): string | null {
+/** The one command of a substitution; null where there are more, or none. */
+function soleCommand(steps: readonly Step[]): Extract<Step, { kind: 'command' }> | null {
   const [step] = steps;
-  if (steps.length !== 1 || step?.kind !== 'command') return null;
-  const words = step.words.flatMap((word) => expandWord(word, variables, latest) ?? openWord(word));
+  return steps.length === 1 && step?.kind === 'command' ? step : null;
+}
+
+/** What a substitution of one `echo` or `printf` of literals prints, without the line breaks at its end. */
+function printedBy(steps: readonly Step[], variables: Variables, choice: Choice): string | null {
+  const step = soleCommand(steps);
+  if (step === null) return null;
+  const words = step.words.flatMap((word) => expandWord(word, variables, choice) ?? openWord(word));
   if (words.some((word) => word.open)) return null;
   return printed(words)[0]?.replace(/\n+$/, '') ?? null;
 }

@@ -14,7 +14,8 @@ type Command = Extract<Step, { kind: 'command' }>;
 
 export type WrittenDeps = {
   readonly parse: ParseScript | null;
-  expand(step: Command): readonly CommandWord[];
+  /** The words of a command, in each reading of them. */
+  readings(step: Command): readonly (readonly CommandWord[])[];
   /** What a command reads, as far as is known. */
   inputOf(step: Command): readonly string[];
   /** The line that an alias makes of a command; null where its program is none. */
@@ -32,7 +33,7 @@ export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => re
 
   const writtenAt = (step: Command, depth: number): readonly string[] => {
     const old = known.get(step);
-    const texts = old ?? writtenBy(deps.expand(step), step, depth);
+    const texts = old ?? deps.readings(step).flatMap((words) => writtenBy(words, step, depth));
     if (old === undefined) known.set(step, texts);
     return texts;
   };

@@ -13,6 +13,7 @@ describe('a place that a line names in a roundabout way', () => {
     'for f in a .reins; do echo x > $f/y; done',
     'D=a; D=.reins; echo x > "$D/y"',
     `for f in .reins ${'abcdefghijkl'.split('').join(' ')}; do echo x > $f/y; done`,
+    'for d in .reins x; do f=$d/local.db; cat $f; done',
     'for d in x .reins; do for f in local.db y; do cat $d/$f; done; done',
     'D=a; D=.reins; cat < $D/local.db',
     'cat $X/srv/p/.reins/local.db',

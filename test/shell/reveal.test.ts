@@ -135,6 +135,18 @@ describe('a denied program', () => {
     'git config set --global core.pager "evil x"',
     "git config alias.x '!evil y'",
     'case x in y) evil;; esac',
+    // A here-document is expanded as in double quotes, where a quote ends no expansion.
+    "cat <<E\n$\u007bU:-'}$(evil)'}\nE",
+    "cat <<E\na $\u007bU:-'}`evil`\nE",
+    // Each value of a name, also where another command prints it or another name gets it.
+    'for r in evil ls; do echo $r x | sh; done',
+    'for r in evil ls; do sh <<< "$r x"; done',
+    'for r in evil ls; do $(echo $r) x; done',
+    'for r in evil ls; do s=$r; $s x; done',
+    'a=(evil x); echo $a y | sh',
+    'env =a evil x',
+    'env -- a.b=c evil',
+    'sudo a.b=c evil',
     'man -Pevil ls',
     'parallel ::: "ls a" "evil b"',
     'parallel {} ::: evil',
