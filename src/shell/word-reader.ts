@@ -56,7 +56,8 @@ export function createWordReader(walk: Walk): {
         return [{ kind: 'text', value: part.value }];
       case 'AnsiCQuoted':
         // Where `$'` is no quote of its own, the escaped quote ends it.
-        if (part.text.includes('\\x{')) walk.fail("$'..' with a number in braces means something else in another shell");
+        if (part.text.includes('\\x{'))
+          walk.fail("$'..' with a number in braces means something else in another shell");
         if (part.text.includes("\\'")) walk.fail("$'..' with an escaped quote means something else in another shell");
         return [{ kind: 'text', value: part.value }];
       case 'DoubleQuoted':

@@ -74,7 +74,9 @@ export function choicesOf(words: readonly ScriptWord[], variables: Variables): r
 function namesOf(piece: Piece): readonly string[] {
   if (piece.kind === 'variable') return [piece.name];
   if (piece.kind === 'home') return ['HOME'];
-  return piece.kind === 'output' ? (soleCommand(piece.steps)?.words.flatMap((word) => word.flatMap(namesOf)) ?? []) : [];
+  return piece.kind === 'output'
+    ? (soleCommand(piece.steps)?.words.flatMap((word) => word.flatMap(namesOf)) ?? [])
+    : [];
 }
 
 const joined = (left: CommandWord, right: CommandWord): CommandWord => ({

@@ -221,6 +221,7 @@ describe('a denied program', () => {
     'ls | xargs -I% %',
     "find . -exec sh -c 'cat {}' ';'",
     'ls | xargs -n 1 bash',
+    "$'\\x{65vil' x",
     'bash "$X"',
     'echo "$X" | sh',
     'IFS=,; x=evil,a; $x',
