@@ -78,16 +78,19 @@ function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payl
     const word = rest[at];
     if (word === undefined) break;
     const { text } = word;
-    if (text === '--' || !/^[-+]./.test(text)) {
-      const from = text === '--' ? at + 1 : at;
+    if (text === '--' || !/^(-.|\+)/.test(text)) {
+      // Alone, the dash ends the options as two do.
+      const from = /^--?$/.test(text) ? at + 1 : at;
       const found = rest[from];
       if (line) {
         const parameters = substitutesIn(rest.slice(from + 1));
         return found === undefined ? first : [...first, { kind: 'line', words: [found] }, ...parameters];
       }
-      if (found === undefined || text === '-' || input) return [...first, { kind: 'input' }];
+      if (found === undefined || input) return [...first, { kind: 'input' }];
       return [...first, scriptPayload(found, rest.slice(from))];
     }
+    // It may be the one that makes the next word a script.
+    if (word.open) return [...first, { kind: 'unreadable', why: `the option ${text} of ${name}` }];
     const own = /^--(?:init-)?command=/.exec(text)?.[0];
     if (own !== undefined) first.push({ kind: 'line', words: [{ ...word, text: text.slice(own.length) }] });
     if (text.startsWith('--command=')) return first;
@@ -118,7 +121,10 @@ function scriptPayload(script: CommandWord, words: readonly CommandWord[]): Payl
 function finderPayloads(runners: readonly string[], rest: readonly CommandWord[]): readonly Payload[] {
   const payloads: Payload[] = [];
   for (let at = 0; at < rest.length; at += 1) {
-    if (!runners.includes(rest[at]?.text ?? '')) continue;
+    const [word, next] = rest.slice(at, at + 2);
+    // An unknown word with a program behind it may be one of them.
+    const may = word?.open === true && next?.open === false && !next.text.startsWith('-') && closes(rest, at);
+    if (!may && !runners.includes(word?.text ?? '')) continue;
     let end = at + 1;
     while (end < rest.length && rest[end]?.text !== ';' && rest[end]?.text !== '+') end += 1;
     payloads.push({ kind: 'words', words: filledIn(rest.slice(at + 1, end), '{}') });
@@ -126,6 +132,9 @@ function finderPayloads(runners: readonly string[], rest: readonly CommandWord[]
   }
   return payloads;
 }
+
+const closes = (words: readonly CommandWord[], from: number): boolean =>
+  words.some(({ text }, index) => index > from && /^[;+]$/.test(text));
 
 const sources: ReadonlySet<string> = new Set([':::', '::::', ':::+', '::::+']);
 
@@ -148,6 +157,7 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
     return launcherPayloads('su', { ...launcher, payload: 'none' }, rest);
   }
   const payloads: Payload[] = [];
+  const strays: CommandWord[] = [];
   let { operands } = launcher;
   // A subcommand may stand behind another one: `docker compose exec`.
   const { subcommands } = launcher;
@@ -185,7 +195,10 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
     }
     if (text === '-' && launcher.flags.includes('-')) continue;
     // Without a command among its words, what it starts stands in an option, before or behind its operands.
-    if (launcher.payload === 'none') continue;
+    if (launcher.payload === 'none') {
+      strays.push(word);
+      continue;
+    }
     if (operands === 0) break;
     operands -= 1;
   }
@@ -196,11 +209,14 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
     const place = placeOf(rest.slice(0, at));
     return [...payloads, { kind: 'words', words: place === '' ? readBehind(left) : filledIn(left, place) }];
   }
-  // Behind the file that `script` writes: the form of other systems.
+  // Behind the file that `script` writes: the form of other systems. Without a line it starts a shell.
   if (name === 'script') {
     const operand = rest.findIndex((word) => !word.text.startsWith('-'));
-    return [...payloads, ...(operand === -1 ? [] : anyPayloads(rest.slice(operand + 1)))];
+    const input: readonly Payload[] = payloads.length === 0 ? [{ kind: 'input' }] : [];
+    return [...payloads, ...input, ...(operand === -1 ? [] : anyPayloads(rest.slice(operand + 1)))];
   }
+  // Behind the user stand words for the shell: its script.
+  if (name === 'su' && strays.length > 1) payloads.push({ kind: 'words', words: strays.slice(1) });
   if (left.length === 0) {
     const given = payloads.some(({ kind }) => kind === 'line' || kind === 'words');
     return launcher.shell && !given ? [...payloads, { kind: 'input' }] : payloads;
