@@ -56,7 +56,11 @@ export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => re
     const aliased = deps.lineOf(words);
     const line = aliased === null ? [] : [{ kind: 'line' as const, words: [aliased] }];
     const inner = [...payloadsOf(words), ...line].flatMap((payload): readonly string[] => {
-      if (payload.kind === 'words') return payload.words.length === 0 ? [] : writtenBy(payload.words, step, depth + 1);
+      if (payload.kind === 'words') {
+        // What stands for all that is read is written behind the rest, or is nothing.
+        const own = payload.words.filter(({ text, open, filled }) => filled !== true || open || text !== '{}');
+        return own.length === 0 ? [] : writtenBy(own, step, depth + 1);
+      }
       if (payload.kind !== 'line' || deps.parse === null) return [];
       const own = payload.words.map((word) => word.text).join(' ');
       text += own.length;

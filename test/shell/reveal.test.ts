@@ -164,6 +164,7 @@ describe('a denied program', () => {
     'runuser -l x -c evil',
     'fish -C evil',
     'socat - SYSTEM:evil,pty',
+    "xargs -n 1 printf %s 'evil' | sh",
     'xargs -n 1 env A=1 printf %s evil | tee log | sh',
     "sh -c 'echo evil' | sh",
     '{ printf ev; printf il; } | sh',
