@@ -11,6 +11,7 @@ export function vetLoops(tasks: readonly FlowTask[], graph: FlowGraph, findings:
   const open = graph.from.map((edges) => edges.filter((edge) => !isRound(tasks, edge) && !counted.has(keyOf(edge))));
   const unbounded = components(open);
   const reported = new Set<number>();
+  const uses = usersOf(tasks, graph.from);
   tasks.forEach((task, index) => {
     if (!graph.reachable.has(index)) return;
     const loop = unbounded[index] ?? -1;
@@ -22,7 +23,7 @@ export function vetLoops(tasks: readonly FlowTask[], graph: FlowGraph, findings:
         'nothing bounds the loop through this task; add an edge_traversed_at_least branch',
       );
     }
-    if (task.handler === 'execute_tool_calls' && !resultsAreRead(index, tasks, graph.from)) {
+    if (task.handler === 'execute_tool_calls' && !resultsAreRead(index, tasks, uses, graph.from)) {
       findings.warning('loop_drops_results', placeOf(task.node), 'its results never reach a chat_completion task');
     }
   });
@@ -111,30 +112,52 @@ function takenBy(word: string, branches: readonly BranchDraft[]): BranchDraft[] 
 }
 
 /** Follows results from task to task, until a chat_completion takes something that was made of them. */
-function resultsAreRead(start: number, tasks: readonly FlowTask[], from: readonly (readonly Edge[])[]): boolean {
+function resultsAreRead(
+  start: number,
+  tasks: readonly FlowTask[],
+  uses: readonly ReadonlySet<number>[],
+  from: readonly (readonly Edge[])[],
+): boolean {
   const later = reachableFrom(start, from);
-  const carriers = new Set<number>();
-  const waiting = [start];
-  for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
-    if (carriers.has(index)) continue;
-    carriers.add(index);
-    const id = tasks[index]?.id ?? '';
-    const next = new Set((from[index] ?? []).map((edge) => edge.to));
-    for (const other of later) {
-      const task = tasks[other];
-      if (task === undefined || !takes(task, id, next.has(other))) continue;
-      if (task.handler === 'chat_completion') return true;
-      waiting.push(other);
+  const carriers = new Set([start]);
+  // A set hands out also what is added while it is gone through.
+  for (const index of carriers) {
+    for (const user of uses[index] ?? []) {
+      if (!later.has(user)) continue;
+      if (tasks[user]?.handler === 'chat_completion') return true;
+      carriers.add(user);
     }
   }
   return false;
 }
 
-/** Whether a task uses the output of the task `id`; `follows`: it may run directly behind it. */
-function takes(task: FlowTask, id: string, follows: boolean): boolean {
-  if (task.mentions.includes(id) || task.mentions.includes('vars')) return true;
-  if (task.branches.some((branch) => branch.compose?.with_var === id)) return true;
-  if (task.templated) return follows && task.mentions.includes('previous_output');
-  if (task.inputVar === null || task.inputVar === 'previous_output') return follows;
-  return task.inputVar === id || task.inputVar.endsWith('_composed') || task.inputVar === 'vars';
+/** For each task those that use its output, if they come after it. */
+function usersOf(tasks: readonly FlowTask[], from: readonly (readonly Edge[])[]): readonly ReadonlySet<number>[] {
+  const users = tasks.map(() => new Set<number>());
+  const index = new Map(tasks.map(({ id }, at) => [id, at]));
+  tasks.forEach((task, user) => {
+    const { mentions, branches, inputVar } = task;
+    const readsAny = mentions.includes('vars') || (!task.templated && takesAny(inputVar));
+    if (readsAny) for (const each of users) each.add(user);
+    const own = task.templated ? [] : [inputVar];
+    for (const name of new Set([...mentions, ...branches.map(({ compose }) => compose?.with_var ?? null), ...own])) {
+      const used = index.get(name);
+      if (used !== undefined) users[used]?.add(user);
+    }
+  });
+  from.forEach((edges, used) => {
+    for (const { to } of edges) {
+      const task = tasks[to];
+      if (task !== undefined && takesPrevious(task)) users[used]?.add(to);
+    }
+  });
+  return users;
 }
+
+/** A variable that may hold what any task made. */
+const takesAny = (inputVar: string | null): boolean =>
+  inputVar !== null && (inputVar.endsWith('_composed') || inputVar === 'vars');
+
+/** Whether a task uses the output of the one before. */
+const takesPrevious = ({ templated, mentions, inputVar }: FlowTask): boolean =>
+  templated ? mentions.includes('previous_output') : inputVar === null || inputVar === 'previous_output';
