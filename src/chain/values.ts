@@ -103,18 +103,21 @@ export function capInput(input: Value, maxBytes: number): Value {
   );
 }
 
+const numberForm = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
 /** A whole decimal number, with or without fraction and exponent; null for anything else. */
 export function strictNumber(text: string): number | null {
   const trimmed = text.trim();
-  if (!/^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(trimmed)) return null;
+  if (!numberForm.test(trimmed)) return null;
   const value = Number(trimmed);
   return Number.isFinite(value) ? value : null;
 }
 
 /** Number extraction (04 §7.5): the whole text, without quotes and blanks around it, else the first number in it. */
 export function extractNumber(text: string): number | null {
-  const whole = strictNumber(text.replace(/^[\s"'`]+/, '').replace(/(?<![\s"'`])[\s"'`]+$/, ''));
-  if (whole !== null) return whole;
+  const plain = text.replace(/^[\s"'`]+/, '').replace(/(?<![\s"'`])[\s"'`]+$/, '');
+  // One that is too large (`1e400`) is none, not the digits at its beginning.
+  if (numberForm.test(plain)) return strictNumber(plain);
   const match = /-?\d+(?:\.\d+)?/.exec(text);
   if (match === null) return null;
   const value = Number(match[0]);

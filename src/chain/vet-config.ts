@@ -219,11 +219,10 @@ function vetLimit(
   findings.error('out_of_range', placeOf(node), `${name} must be a whole number between ${least} and ${most}`);
 }
 
-/** Reports a member that is there and is no duration above zero. */
+/** Reports a member that is there and is no duration above zero. Macros have no meaning where it is called. */
 export function checkDuration(shape: Shape, name: string, findings: Findings): void {
   const node = shape.value(name);
   if (node === null || (node.kind !== 'string' && node.kind !== 'number')) return;
-  if (node.kind === 'string' && hasMacro(node.value)) return;
   if (durationMs(node.value) !== null) return;
   findings.error('bad_duration', placeOf(node), `${name} must be a duration above zero, such as "500ms" or "1m30s"`);
 }
@@ -232,7 +231,9 @@ function vetRetry(retry: Shape, findings: Findings): void {
   checkRange(retry.number('max_attempts'), 'max_attempts', 0, 20, findings);
   checkRange(retry.number('jitter'), 'jitter', 0, 1, findings);
   checkRange(retry.number('fallback_after'), 'fallback_after', 0, Number.POSITIVE_INFINITY, findings);
-  for (const name of ['initial_backoff', 'max_backoff', 'rate_limit_min_wait']) checkDuration(retry, name, findings);
+  for (const name of ['initial_backoff', 'max_backoff', 'rate_limit_min_wait']) {
+    if (!hasMacro(retry.text(name) ?? '')) checkDuration(retry, name, findings);
+  }
 }
 
 function vetCompact(compact: Shape, findings: Findings): void {

@@ -23,6 +23,8 @@ const maxTasks = 500;
 /** Names that are always variables (04 §6.4). */
 const engineVariables: readonly string[] = ['input', 'previous_output', 'last_error', 'vars'];
 const reservedIds: ReadonlySet<string> = new Set(['end', ...engineVariables]);
+/** What no template can read by name (04 §9.9), and no map of variables holds reliably. */
+const unreadableIds: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Checks a normalised document (04 §16) and reports everything that it finds; members that are broken are left out of
@@ -91,6 +93,8 @@ function vetIds(tasks: readonly TaskDraft[], findings: Findings): ReadonlySet<st
     if (id === null || node === null) continue;
     if (reservedIds.has(id))
       findings.error('reserved_id', placeOf(node), `${id} has a meaning of its own; choose another id`);
+    else if (unreadableIds.has(id))
+      findings.error('reserved_id', placeOf(node), `${id} cannot be the name of a variable; choose another id`);
     else if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(id)) {
       findings.error('bad_id', placeOf(node), 'an id has 1 to 128 letters, digits, dots, underscores or hyphens');
     } else if (ids.has(id)) findings.error('duplicate_id', placeOf(node), `another task has the id ${id}`);
@@ -154,8 +158,12 @@ function templatesOf(shape: Shape): { readonly node: JsonString; readonly open: 
 
 function vetInputVars(tasks: readonly TaskDraft[], names: ReadonlySet<string>, findings: Findings): void {
   for (const { inputVar } of tasks) {
-    if (inputVar === null || inputVar.value === '' || names.has(inputVar.value)) continue;
-    const message = `${JSON.stringify(inputVar.value)} is neither a variable nor a task of this chain`;
+    if (inputVar === null || inputVar.value === '') continue;
+    const whole = inputVar.value === 'vars';
+    if (!whole && names.has(inputVar.value)) continue;
+    const message = whole
+      ? '"vars" is all variables, for templates; name the one that the task takes'
+      : `${JSON.stringify(inputVar.value)} is neither a variable nor a task of this chain`;
     findings.error('input_var_unknown', placeOf(inputVar), message);
   }
 }

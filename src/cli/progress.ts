@@ -1,7 +1,8 @@
 import type { RunEvent } from '../schema/event.ts';
 import type { RunResult, RunStarted } from '../schema/run.ts';
 import { callName, callSummary } from '../view/call-summary.ts';
-import { formatBytes, formatStepDuration } from '../view/format.ts';
+import { formatBytes } from '../view/format.ts';
+import { stepLine } from '../view/step-line.ts';
 import { stepValues } from '../view/run-lines.ts';
 import type { Context } from './context.ts';
 
@@ -165,11 +166,10 @@ export function createProgress(
 /** The block of `--steps`. @param debug adds what each step was given and made (04 §3) */
 async function stepLines(context: Context, result: RunResult, debug: boolean): Promise<readonly string[]> {
   const lines = ['Steps'];
-  for (const { index, task_id, task_handler, duration_ms, eval: value, error } of result.steps) {
-    const last = `${formatStepDuration(duration_ms)} ${value ?? '-'}${error === null ? '' : ` error: ${error.class}`}`;
-    lines.push(`  ${index}. ${task_id} (${task_handler}) ${last}`);
+  for (const step of result.steps) {
+    lines.push(stepLine(step));
     if (!debug) continue;
-    const whole = await (await context.client()).showRunStep({ run_id: result.run_id, index });
+    const whole = await (await context.client()).showRunStep({ run_id: result.run_id, index: step.index });
     lines.push(...stepValues(whole).map((line) => (line === '' ? '' : `     ${line}`)));
   }
   return lines;

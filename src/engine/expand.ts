@@ -126,7 +126,7 @@ function configOf(run: Run, task: Task, scope: MacroScope, rules: ToolRules): Co
     maxTokens: maxTokensOf(task, config.max_tokens),
     think: thinkOf(task, config.think, defaults.think),
     shift: config.shift ?? false,
-    retry: retryOf(config.retry_policy),
+    retry: retryOf(task, config.retry_policy),
     compact: config.compact_policy ?? null,
   };
 }
@@ -159,16 +159,24 @@ function thinkOf(task: Task, word: string | undefined, otherwise: string): Think
   );
 }
 
-function retryOf(block: RetryBlock | undefined): RetryPolicy {
+function retryOf(task: Task, block: RetryBlock | undefined): RetryPolicy {
   if (block === undefined) return oneAttempt;
-  const ms = (value: string | number | undefined, otherwise: number): number =>
-    value === undefined ? otherwise : (durationMs(value) ?? otherwise);
+  const ms = (name: 'initial_backoff' | 'max_backoff' | 'rate_limit_min_wait', otherwise: number): number => {
+    const value = block[name] ?? '';
+    if (typeof value === 'string' && value.trim() === '') return otherwise;
+    const read = durationMs(typeof value === 'string' ? value.trim() : value);
+    if (read !== null) return read;
+    throw taskError(
+      'bad_duration',
+      `${name} of task ${task.id} is "${value}"; give a duration above zero, such as 500ms or 1m30s`,
+    );
+  };
   return {
     maxAttempts: Math.max(1, block.max_attempts ?? 1),
-    initialBackoffMs: ms(block.initial_backoff, oneAttempt.initialBackoffMs),
-    maxBackoffMs: ms(block.max_backoff, oneAttempt.maxBackoffMs),
+    initialBackoffMs: ms('initial_backoff', oneAttempt.initialBackoffMs),
+    maxBackoffMs: ms('max_backoff', oneAttempt.maxBackoffMs),
     jitter: block.jitter ?? 0,
-    rateLimitMinWaitMs: ms(block.rate_limit_min_wait, 0),
+    rateLimitMinWaitMs: ms('rate_limit_min_wait', 0),
     fallbackModelId: block.fallback_model_id?.trim() || null,
     fallbackAfter: block.fallback_after ?? 0,
   };

@@ -1,5 +1,6 @@
 import { shiftHistory } from '../chain/shift.ts';
 import type { Message } from '../schema/message.ts';
+import { ownMember } from '../text/own-member.ts';
 import type { Route } from '../schema/protocol.ts';
 import { type Failure, failure } from './failure.ts';
 import { newMessage, type Run } from './run.ts';
@@ -42,7 +43,7 @@ export function learnContext(run: Run, route: Route, tokens: number): void {
 export const reserveOf = (limit: number, maxTokens: number | null): number => maxTokens ?? Math.floor(limit / 8);
 
 /** Reported over estimated tokens of a model so far (08 §9.1). */
-export const ratioOf = (run: Run, model: string): number => run.state.ratios[model] ?? 1;
+export const ratioOf = (run: Run, model: string): number => ownMember(run.state.ratios, model) ?? 1;
 
 /** Learns from a reply: reported input tokens against our estimate of them. */
 export function learnRatio(run: Run, model: string, reported: number, estimated: number): void {

@@ -33,7 +33,8 @@ export const firstLine = (text: string): string => {
   return line === text ? line : `${line}…`;
 };
 
-const clip = (text: string): string => {
+/** The beginning of a text, for a line among others. */
+export const clip = (text: string): string => {
   const line = firstLine(text);
   return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 };

@@ -3,7 +3,8 @@ import type { CapturedStep } from '../schema/event.ts';
 import type { Message } from '../schema/message.ts';
 import type { BoundUse, RunCall, RunDetails, RunWait, StepRecord } from '../schema/run-record.ts';
 import { callName, callSummary, firstLine } from './call-summary.ts';
-import { formatSpan, formatStepDuration, plural } from './format.ts';
+import { formatSpan, plural } from './format.ts';
+import { stepLine } from './step-line.ts';
 import { stuckText } from './stuck-text.ts';
 import { whatOf } from './what-of.ts';
 
@@ -104,13 +105,6 @@ function inTurn<T extends { readonly at: number }>(entries: readonly T[]): reado
     latest = Math.max(latest, entry.at);
     return { ...entry, at: latest };
   });
-}
-
-/** One line of a step, as `--steps` prints it (06 §8.3). */
-function stepLine(step: StepRecord): string {
-  const error = step.error === null ? '' : ` error: ${step.error.class}`;
-  const duration = formatStepDuration(step.duration_ms);
-  return `  ${step.index}. ${step.task_id} (${step.task_handler}) ${duration} ${step.eval ?? '-'}${error}`;
 }
 
 function callLine(call: RunCall, waits: readonly RunWait[], shown: RunShown): string {

@@ -141,6 +141,7 @@ describe('structure', () => {
     ['a task id with a slash', taskWith({ id: 'a/b' }), ['error bad_id /tasks/0/id']],
     ['a task id that begins with a dot', taskWith({ id: '.a' }), ['error bad_id /tasks/0/id']],
     ['two equal ids', chainOf(chat, chat), ['error duplicate_id /tasks/1/id']],
+    ['a task id that no template reads', taskWith({ id: '__proto__' }), ['error reserved_id /tasks/0/id']],
     ['a task that is text', '{"id":"a","tasks":["x"]}', ['error bad_type /tasks/0']],
     [
       'wrong types',
@@ -305,6 +306,7 @@ describe('values', () => {
     ['max_tokens', config({ max_tokens: -1 }), at('out_of_range', 'execute_config/max_tokens')],
     ['max_tokens as text', config({ max_tokens: 'many' }), at('out_of_range', 'execute_config/max_tokens')],
     ['think', config({ think: 'hard' }), at('out_of_range', 'execute_config/think')],
+    ['a limit that is a macro', taskWith({ timeout: '{{var:limit}}' }), at('bad_duration', 'timeout')],
     [
       'durations',
       taskWith({ timeout: '0s', execute_config: { retry_policy: { max_backoff: -1, initial_backoff: '1 s' } } }),
@@ -361,6 +363,7 @@ describe('values', () => {
   test('that hold macros are left to the run', async () => {
     const text = config({
       max_tokens: '{{var:max|}}',
+      retry_policy: { initial_backoff: '{{var:backoff|1s}}' },
       think: '{{var:think|}}',
       tools: ['{{var:tools}}'],
       tools_policies: { local_fs: { _max_list_depth: '{{var:depth}}' } },

@@ -106,6 +106,12 @@ describe('variables', () => {
     ]);
   });
 
+  test('are named one by one', async () => {
+    expect(await found(task('a', 'noop', 'end', { input_var: 'vars' }))).toEqual([
+      'error input_var_unknown /tasks/0/input_var',
+    ]);
+  });
+
   test('of errors are set behind on_failure', async () => {
     const failing = { transition: { on_failure: 'b', branches: [{ operator: 'default', goto: 'end' }] } };
     expect(

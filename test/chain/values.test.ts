@@ -195,6 +195,7 @@ test('numbers are taken from answers', () => {
     [' "42" ', 42],
     ['`1.50`', 1.5],
     ['1e3', 1000],
+    ['1e400', null],
     ['about 1,000', 1],
     ['3-5', 3],
     ['none', null],

@@ -51,6 +51,21 @@ describe('retries', () => {
     expect(played.waits).toEqual([1250]);
   });
 
+  it('reads a wait from a variable, and fails for one that is no duration', async () => {
+    const script = [fails({ class: 'server_error' }), says('x')];
+    const waiting = chat({ retry_policy: { ...retry, initial_backoff: '{{var:backoff|}}' } });
+    const waits = async (variables: object) => (await play({ chain: waiting, script, job: { variables } })).waits;
+    expect(await waits({ backoff: ' 3s ' })).toEqual([3000]);
+    expect(await waits({})).toEqual([500]);
+    const wrong = await play({ chain: waiting, script, job: { variables: { backoff: 'soon' } } });
+    expect(wrong.end).toMatchObject({
+      error: {
+        class: 'task_error',
+        message: expect.stringContaining('bad_duration: initial_backoff of task chat is "soon"'),
+      },
+    });
+  });
+
   it('makes one attempt without a policy, and none again for errors that waiting does not mend', async () => {
     const once = await play({ chain: chat({}), script: [fails({ class: 'server_error' })] });
     expect(once.end).toMatchObject({ kind: 'failed', error: { class: 'server_error' } });

@@ -53,6 +53,18 @@ describe('a history that outgrows the context', () => {
     expect(await raise(0, 0, 1000)).toMatch(/^reins model set-context .* --context <n>$/);
   });
 
+  it('knows a model by any name', async () => {
+    const named = { ...route, model: 'constructor', context: 1000 };
+    const played = await play({
+      chain: chat({}),
+      job: session(41),
+      openTurn: () => ({ kind: 'go', routes: [named] }),
+    });
+    expect(played.end).toMatchObject({
+      error: { class: 'capacity', message: expect.stringMatching(/about \d+ tokens/) },
+    });
+  });
+
   it('sends the first user message and the newest ones when it shifts, and keeps all in the history', async () => {
     const played = await play({ chain: chat({ shift: true }), job: session(41), script: [says('ok')] });
     expect(numbers(played.requests[0]?.messages)).toEqual([

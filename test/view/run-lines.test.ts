@@ -69,6 +69,14 @@ it('keeps steps and calls in their order where the clock was set back on the way
   ]);
 });
 
+it('shows the beginning of an eval that is all that a model said', () => {
+  const [line] = stepsOf({
+    steps: [{ ...step(1, '10:00:00', 'prompt_to_string'), eval: 'one\ntwo' }],
+    calls: [],
+  });
+  expect(line).toBe('  1. work (prompt_to_string) 5ms one…');
+});
+
 it('keeps a call with the step that made it where the next one began in the same millisecond', () => {
   const steps = stepsOf({
     steps: [

@@ -1,13 +1,13 @@
 import { renderTemplate } from '../../chain/template.ts';
-import { narrow, strictNumber, taskError, type Value } from '../../chain/values.ts';
+import { narrow, strictNumber, taskError } from '../../chain/values.ts';
 import { RuntimeError } from '../../schema/errors.ts';
-import type { ToolSpec } from '../../schema/message.ts';
+import type { Message, ToolSpec } from '../../schema/message.ts';
 import type { ToolOutcome } from '../../schema/protocol.ts';
 import { type Prepared, templateVariables } from '../expand.ts';
 import { type Failure, failed, failure, finalFailure, type Handled } from '../failure.ts';
 import { lastReport } from '../finish.ts';
 import { recordMessage } from '../run.ts';
-import { historyOf } from '../run-state.ts';
+import { historyOf, historyValue } from '../run-state.ts';
 import { timeLeft } from '../task-clock.ts';
 import { timedOut } from '../turn.ts';
 import { mergeLimits } from './tool-round.ts';
@@ -140,7 +140,6 @@ type Result = Extract<ToolOutcome, { kind: 'result' }>;
 async function succeeded(step: Prepared, outcome: Result): Promise<Handled> {
   const { run, task } = step;
   const value = narrow(outcome.value === undefined ? outcome.content : outcome.value, run.fresh);
-  const history = historyOf(value);
   if (task.output_template !== undefined && task.output_template !== '') {
     const text = await renderTemplate(task.output_template, {
       field: 'output_template',
@@ -150,12 +149,17 @@ async function succeeded(step: Prepared, outcome: Result): Promise<Handled> {
     });
     return { kind: 'done', output: { type: 'string', value: text }, evalText: text };
   }
+  const history = historyOf(value);
+  if (history === null) return { kind: 'done', output: value, evalText: 'tools_executed' };
   // A tool may hand back a history; its messages are the run's from here on, but nobody said them in the session.
-  for (const message of history === null ? [] : run.ledger.unknown(history.messages)) {
-    recordMessage(run, step.at, message, true);
-  }
-  return { kind: 'done', output: value satisfies Value, evalText: 'tools_executed' };
+  const messages = history.messages.map(withoutAuthority);
+  for (const message of run.ledger.unknown(messages)) recordMessage(run, step.at, message, true);
+  return { kind: 'done', output: historyValue({ ...history, messages }), evalText: 'tools_executed' };
 }
+
+/** What a tool hands back is data: the system place of a request is the chain's alone. */
+const withoutAuthority = (message: Message): Message =>
+  message.role === 'system' ? { ...message, role: 'user' } : message;
 
 /** Classes of 05 §11 whose call certainly did not run, so that another attempt repeats nothing. */
 const didNotRun: ReadonlySet<string> = new Set([
