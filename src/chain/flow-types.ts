@@ -205,7 +205,7 @@ function move(
 
 /** Types of what a task is given: its template's text, its variable, or the previous output. */
 export function inputTypes(task: FlowTask, entry: Entry, variables: ReadonlyMap<string, number>): number {
-  if (task.templated && task.handler !== 'tools' && task.handler !== 'execute_tool_calls') return types.string;
+  if (task.templated) return types.string;
   if (task.inputVar === null || task.inputVar === 'previous_output') return entry.types;
   return variables.get(task.inputVar) ?? 0;
 }

@@ -1,7 +1,7 @@
-import { type Handler, handlers, isModelHandler } from '../schema/chain.ts';
-import { ownMember } from '../text/own-member.ts';
+import { type Handler, handlers } from '../schema/chain.ts';
 import { placeOf, type Findings } from './findings.ts';
 import type { JsonNode, JsonObject, JsonString } from './json.ts';
+import { reads, readsMember } from './readers.ts';
 import { checkRange, type MemberType, readShape, type Shape } from './shape.ts';
 import { meantName } from './spelling.ts';
 import { readTransition, type TransitionDraft, vetReach, vocabulary } from './vet-branches.ts';
@@ -36,16 +36,6 @@ const taskTypes: Readonly<Record<string, MemberType>> = {
 };
 const toolsTypes: Readonly<Record<string, MemberType>> = { name: 'string', tool_name: 'string', args: 'object' };
 
-/** Which handlers read a member; a member that is not here is read by all (04 §4). */
-const readers: Readonly<Record<string, (handler: Handler) => boolean>> = {
-  system_instruction: isModelHandler,
-  execute_config: (handler) => isModelHandler(handler) || handler === 'execute_tool_calls' || handler === 'tools',
-  tools: (handler) => handler === 'tools',
-  prompt_template: (handler) => isModelHandler(handler) || handler === 'noop' || handler === 'raise_error',
-  output_template: (handler) => handler === 'tools',
-  valid_conditions: (handler) => handler === 'prompt_to_condition',
-};
-
 /** Reads one task and checks everything that needs no other task. */
 export function vetTask(node: JsonObject, providers: readonly string[] | null, findings: Findings): TaskDraft {
   const shape = readShape(node, taskTypes, 'a task', findings);
@@ -57,8 +47,7 @@ export function vetTask(node: JsonObject, providers: readonly string[] | null, f
   checkDuration(shape, 'timeout', findings);
   const config = shape.object('execute_config');
   if (config !== null) {
-    const reads = handler !== null && readers['execute_config']?.(handler) === true;
-    vetConfig(config, reads ? handler : null, providers, findings);
+    vetConfig(config, handler !== null && reads(handler, 'execute_config') ? handler : null, providers, findings);
   }
   if (handler !== null) vetByHandler(handler, shape, transition, providers, findings);
   return { node, shape, id: shape.text('id'), handler, transition, inputVar: shape.string('input_var') };
@@ -86,8 +75,7 @@ function vetByHandler(
   findings: Findings,
 ): void {
   for (const member of shape.node.members) {
-    const reads = ownMember(readers, member.name);
-    if (reads !== undefined && !reads(handler)) warnUnused(member, handler, findings);
+    if (!readsMember(handler, member.name)) warnUnused(member, handler, findings);
   }
   if (handler === 'tools') vetTools(shape, providers, findings);
   if (handler === 'prompt_to_condition') vetConditions(shape, findings);

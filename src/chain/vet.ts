@@ -5,6 +5,7 @@ import { type FlowTask, flowGraph } from './edges.ts';
 import { analyseFlow } from './flow.ts';
 import type { JsonNode, JsonString } from './json.ts';
 import { vetLoops } from './loops.ts';
+import { reads } from './readers.ts';
 import { type MemberType, readShape, type Shape } from './shape.ts';
 import { vetTargets } from './vet-branches.ts';
 import { stringsIn, vetMacros, vetTemplate, warnSecrets } from './vet-strings.ts';
@@ -179,7 +180,7 @@ function flowTask(
     id,
     handler,
     inputVar: known?.value ?? null,
-    templated: (shape.text('prompt_template') ?? '') !== '',
+    templated: (shape.text('prompt_template') ?? '') !== '' && (handler === null || reads(handler, 'prompt_template')),
     hasOutputTemplate: (shape.text('output_template') ?? '') !== '',
     branches: transition.branches,
     onFailure: transition.onFailure?.id ?? null,

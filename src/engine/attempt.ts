@@ -3,7 +3,7 @@ import { renderTemplate } from '../chain/template.ts';
 import { chooseBranch } from '../chain/transition.ts';
 import { durationMs, type Value } from '../chain/values.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import { expand, type Prepared, receive, templateVariables } from './expand.ts';
+import { expand, type Prepared, promptTemplate, receive, templateVariables } from './expand.ts';
 import { failed, failure, type Handled, handledError } from './failure.ts';
 import { handlers } from './handlers.ts';
 import { adopt, newMessage, type Run } from './run.ts';
@@ -34,10 +34,9 @@ export function beginStep(run: Run): Step {
   const limitMs = task.timeout === undefined ? null : durationMs(task.timeout);
   const clock = startTaskClock(deps, run.signal, limitMs);
   const step: Step = { run, task, at, startedAt: deps.now(), clock, record: newRecord(), received };
-  const rendered = task.prompt_template !== undefined && task.prompt_template !== '';
   emit(step, {
     kind: 'step_started',
-    input_type: rendered ? 'string' : received.type,
+    input_type: promptTemplate(task) === '' ? received.type : 'string',
     input_var: task.input_var ?? '',
   });
   adopt(run, at, state.input);

@@ -44,7 +44,7 @@ export async function compact(
   const cut = cutBefore(messages, policy.keep_recent ?? 10);
   const lead = messages.findIndex((message) => message.role !== 'system');
   const replaced = lead < 0 ? [] : messages.slice(lead, cut);
-  if (replaced.length < (policy.min_replaced_messages ?? 4)) return { kind: 'unchanged' };
+  if (replaced.length < Math.max(1, policy.min_replaced_messages ?? 4)) return { kind: 'unchanged' };
 
   const models = policy.model === undefined || policy.model.trim() === '' ? config.models : [policy.model];
   const providers =

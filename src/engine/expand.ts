@@ -1,4 +1,5 @@
 import { expandMacros, expandStrings, type MacroScope } from '../chain/macros.ts';
+import { reads } from '../chain/readers.ts';
 import { renderTemplate } from '../chain/template.ts';
 import { capInput, durationMs, taskError, type Value } from '../chain/values.ts';
 import type { ThinkLevel } from '../models/model.ts';
@@ -66,11 +67,13 @@ export async function expand(step: Step): Promise<Prepared> {
   const rules = toolRules(run, task, step.startedAt);
   const scope = scopeOf(run, task, step.startedAt, rules.offered);
   const config = configOf(run, task, scope, rules);
-  const system = expandMacros(task.system_instruction ?? '', scope, 'system_instruction');
+  const instruction = reads(task.handler, 'system_instruction') ? (task.system_instruction ?? '') : '';
+  const system = expandMacros(instruction, scope, 'system_instruction');
   let input = receive(run, task);
-  if (task.prompt_template !== undefined && task.prompt_template !== '') {
+  const template = promptTemplate(task);
+  if (template !== '') {
     const variables = templateVariables(run);
-    const text = await renderTemplate(task.prompt_template, { field: 'prompt_template', scope, variables });
+    const text = await renderTemplate(template, { field: 'prompt_template', scope, variables });
     input = { type: 'string', value: text };
   }
   if (task.input_max_bytes !== undefined) {
@@ -80,6 +83,10 @@ export async function expand(step: Step): Promise<Prepared> {
   step.record.input = input;
   return { ...step, input, scope, system, config };
 }
+
+/** The template whose text replaces the input; empty for none. */
+export const promptTemplate = ({ handler, prompt_template }: Task): string =>
+  reads(handler, 'prompt_template') ? (prompt_template ?? '') : '';
 
 /** All variables of 04 §6.4 as plain values. */
 export function templateVariables(run: Run): Readonly<Record<string, unknown>> {
@@ -91,13 +98,16 @@ export function templateVariables(run: Run): Readonly<Record<string, unknown>> {
 
 /** The tool rules of a task, also of one that is not being executed: the producer of calls (04 §5). */
 export function toolRules(run: Run, task: Task, now: number): ToolRules {
-  const config = task.execute_config ?? {};
+  const config = configGiven(task);
   const scope = scopeOf(run, task, now, []);
   const allow = expandStrings(config.tools ?? null, scope, 'execute_config');
   const hide = expandStrings(config.hide_tools ?? [], scope, 'execute_config');
   const limits = expandStrings(config.tools_policies ?? {}, scope, 'execute_config');
   return { allow, hide, offered: run.offered(allow, hide), limits };
 }
+
+const configGiven = ({ handler, execute_config }: Task): ExecuteConfig =>
+  reads(handler, 'execute_config') ? (execute_config ?? {}) : {};
 
 function scopeOf(run: Run, task: Task, now: number, tools: readonly ToolSpec[]): MacroScope {
   const { job, chain, state } = run;
@@ -114,7 +124,7 @@ function scopeOf(run: Run, task: Task, now: number, tools: readonly ToolSpec[]):
 }
 
 function configOf(run: Run, task: Task, scope: MacroScope, rules: ToolRules): Config {
-  const { tools: _tools, hide_tools: _hide, tools_policies: _limits, ...rest } = task.execute_config ?? {};
+  const { tools: _tools, hide_tools: _hide, tools_policies: _limits, ...rest } = configGiven(task);
   const config = expandStrings(rest, scope, 'execute_config');
   const { defaults } = run.job;
   const models = wanted(config.model, config.models);

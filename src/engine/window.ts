@@ -143,8 +143,14 @@ function tooLong({ load, tokens, ratio, limit, reserve, raise }: Overflow): Fail
     'capacity',
     `the request needs about ${total} tokens and the limit is ${limit}, of which ${reserve} are kept for the answer ` +
       `(messages ${Math.ceil(tokens * ratio)}, tools ${Math.ceil(load.toolTokens * ratio)}); ` +
-      `${load.shift ? '' : 'set shift or compact_policy on the task, '}shorten the input, or raise the limit: ${raise}`,
+      `${whatFits(load, limit)}, or raise the limit: ${raise}`,
   );
+}
+
+/** What else helps: no history is short enough beside an answer that takes all of the limit. */
+function whatFits({ shift, maxTokens }: Load, limit: number): string {
+  if (maxTokens !== null && maxTokens >= limit) return 'lower max_tokens of the task';
+  return shift ? 'shorten the input' : 'set shift or compact_policy on the task, shorten the input';
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Handler } from '../schema/chain.ts';
 import type { CapturedStep } from '../schema/event.ts';
 import type { Message } from '../schema/message.ts';
-import type { BoundUse, RunCall, RunDetails, RunWait, StepRecord } from '../schema/run-record.ts';
+import type { BoundUse, RunCall, RunDetails, RunWait } from '../schema/run-record.ts';
 import { callName, callSummary, firstLine } from './call-summary.ts';
 import { formatSpan, plural } from './format.ts';
 import { stepLine } from './step-line.ts';

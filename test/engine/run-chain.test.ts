@@ -192,6 +192,27 @@ describe('the loop', () => {
     expect(ofKind(played, 'step_completed')).toHaveLength(10_001);
   });
 
+  it('leaves alone what a handler does not read', async () => {
+    const unread = { system_instruction: '{{var:gone}}', execute_config: { model: '{{var:gone}}' } };
+    const played = await play({
+      chain: {
+        tasks: [
+          {
+            id: 'n',
+            handler: 'noop',
+            ...unread,
+            transition: { branches: [{ operator: 'default', goto: 't' }] },
+          },
+          { id: 't', handler: 'tools', prompt_template: 'text', tools: { name: 'local_fs', tool_name: 'read_file' } },
+        ],
+      },
+      job: { input: { type: 'json', value: { path: 'a' } } },
+    });
+    expect(played.end).toMatchObject({ kind: 'completed' });
+    expect(played.calls[0]?.arguments).toBe('{"path":"a"}');
+    expect(ofKind(played, 'step_started').map((event) => event.input_type)).toEqual(['json', 'json']);
+  });
+
   it('renders the prompt, prints, and never renders what it inserts', async () => {
     const played = await play({
       chain: {

@@ -54,7 +54,8 @@ describe('retries', () => {
   it('reads a wait from a variable, and fails for one that is no duration', async () => {
     const script = [fails({ class: 'server_error' }), says('x')];
     const waiting = chat({ retry_policy: { ...retry, initial_backoff: '{{var:backoff|}}' } });
-    const waits = async (variables: object) => (await play({ chain: waiting, script, job: { variables } })).waits;
+    const waits = async (variables: Readonly<Record<string, string>>) =>
+      (await play({ chain: waiting, script, job: { variables } })).waits;
     expect(await waits({ backoff: ' 3s ' })).toEqual([3000]);
     expect(await waits({})).toEqual([500]);
     const wrong = await play({ chain: waiting, script, job: { variables: { backoff: 'soon' } } });

@@ -48,6 +48,10 @@ describe('a history that outgrows the context', () => {
       return played.end.kind === 'failed' ? played.end.error.message.split('raise the limit: ')[1] : played.end.kind;
     };
     expect(await raise(2000, 0, 3000)).toBe('token_limit of the chain');
+    const all = await play({ chain: chat({ max_tokens: 2000, shift: true }, 2000) });
+    expect(all.end).toMatchObject({
+      error: { message: expect.stringContaining('; lower max_tokens of the task, or ') },
+    });
     // The context of a route is that of the invocation, where one is given.
     expect(await raise(0, 1000, 1000)).toBe('a larger --context');
     expect(await raise(0, 0, 1000)).toMatch(/^reins model set-context .* --context <n>$/);
@@ -265,6 +269,12 @@ describe('compaction', () => {
       script: [says('ok')],
     });
     expect(few.turns.map((turn) => turn.purpose)).toEqual(['turn']);
+    const none = await play({
+      chain: chat({ ...config, compact_policy: { keep_recent: 17, min_replaced_messages: 0 } }),
+      job: session(17),
+      script: [says('ok')],
+    });
+    expect(none.turns.map((turn) => turn.purpose)).toEqual(['turn']);
   });
 
   it('makes room once when the provider finds the request too long', async () => {
