@@ -64,6 +64,10 @@ export function cleanedNames(names: Names): object {
         cleaned ??= { value: clean(names[name]) };
         return cleaned.value;
       },
+      // A counter of the template (`increment`) may have the name of a variable; the variable stays what it is.
+      set: (value: unknown) => {
+        cleaned = { value };
+      },
     });
   }
   return scope;

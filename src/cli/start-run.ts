@@ -89,9 +89,9 @@ export async function planOptions(
   };
 }
 
-const reserved = new Set(['model', 'provider', 'chain']);
+const reserved = new Set(['model', 'provider', 'chain', 'request_id', 'session', 'workspace']);
 
-/** `--var k=v`; the three names that the runtime sets are refused (06 §10). */
+/** `--var k=v`; names that the runtime sets are refused (06 §10). */
 export function readVariables(given: readonly string[]): Record<string, string> {
   const variables = new Map<string, string>();
   for (const text of given) {

@@ -95,6 +95,7 @@ describe('rich templates', () => {
     ['{% liquid\n  assign x = .y\n  echo x\n%}', '3', { variables: { y: 3 } }],
     ['{{ s | date: "%Y" }}', '2024', { variables: { s: '2024-05-06T00:00:00Z' } }],
     ['{% cycle 1, 2 %}{% increment n %}', '10', {}],
+    ['{% increment a %}{% increment a %}{{ vars.a }}', '565', { variables: { a: 5 } }],
   ];
   test.each(rich)('%s', async (text, expected, given) => {
     expect(await render(text, given)).toBe(expected);

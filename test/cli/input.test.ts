@@ -79,4 +79,5 @@ test('variables are name=value, once, and not those of the runtime', () => {
   expect(() => readVariables(['=a'])).toThrow('--var: "=a" is not of the form name=value');
   expect(() => readVariables(['a=1', 'a=2'])).toThrow('--var: "a" is given twice');
   expect(() => readVariables(['model=x'])).toThrow('--var: "model" is set by the runtime');
+  expect(() => readVariables(['workspace=x'])).toThrow('--var: "workspace" is set by the runtime');
 });

@@ -371,6 +371,20 @@ describe('a tools task', () => {
     });
   });
 
+  it('converts an argument that may also be null or something else', async () => {
+    const properties = {
+      limit: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+      on: { type: ['boolean', 'null'] },
+      id: { type: ['integer', 'string'] },
+    };
+    const args = { limit: '{{ input }}', on: 'true', id: '{{ input }}' };
+    const played = await run(
+      { tools: { ...block, args } },
+      { tools: [{ ...post, input_schema: { type: 'object', properties } }], input: { type: 'int', value: 7 } },
+    );
+    expect(played.calls[0]?.arguments).toBe('{"limit":7,"on":true,"id":"7"}');
+  });
+
   it('yields the value itself, or the rendered text as output and eval', async () => {
     const value = { status: 'ok', n: 2 };
     const outcome: ToolOutcome = { kind: 'result', ok: true, content: JSON.stringify(value), value };

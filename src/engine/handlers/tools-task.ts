@@ -120,19 +120,30 @@ function propertyOf(spec: ToolSpec, key: string): unknown {
 
 /** A rendered text as the type that the tool's schema declares for it. */
 function convert(text: string, key: string, spec: ToolSpec | undefined): unknown {
-  const property = spec === undefined ? undefined : propertyOf(spec, key);
-  const type = isObject(property) ? property['type'] : undefined;
-  if (type === 'boolean') {
-    const word = text.trim();
-    if (word === 'true' || word === 'false') return word === 'true';
-  } else if (type === 'number' || type === 'integer') {
-    const value = strictNumber(text);
-    if (value !== null && (type === 'number' || Number.isInteger(value))) return value;
-  } else {
-    return text;
+  const types = spec === undefined ? [] : typesOf(propertyOf(spec, key));
+  const converted = types.filter((type) => Object.hasOwn(conversions, type));
+  if (converted.length === 0 || types.includes('string')) return text;
+  for (const type of converted) {
+    const value = conversions[type]?.(text) ?? null;
+    if (value !== null) return value;
   }
-  const message = `invalid_arguments: "${text.slice(0, 200)}" given for the argument "${key}" is no ${type}`;
+  const message = `invalid_arguments: "${text.slice(0, 200)}" given for the argument "${key}" is no ${converted.join(' or ')}`;
   throw new RuntimeError('tool_error', message);
+}
+
+const conversions: Readonly<Record<string, (text: string) => unknown>> = {
+  boolean: (text) => (/^(?:true|false)$/.test(text.trim()) ? text.trim() === 'true' : null),
+  integer: (text) => (Number.isInteger(strictNumber(text)) ? strictNumber(text) : null),
+  number: strictNumber,
+};
+
+/** The types that a schema names: one, several, or those of its alternatives (`anyOf` a number and null). */
+function typesOf(schema: unknown): readonly string[] {
+  if (!isObject(schema)) return [];
+  const { type, anyOf, oneOf } = schema;
+  const alternatives = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
+  const own = [type].flat().filter((each): each is string => typeof each === 'string');
+  return [...own, ...alternatives.flatMap((each) => (isObject(each) ? [each['type']].flat().map(String) : []))];
 }
 
 type Result = Extract<ToolOutcome, { kind: 'result' }>;
