@@ -9,6 +9,7 @@ import type { RunJob } from '../src/schema/protocol.ts';
 import { newId, ulid } from '../src/text/ids.ts';
 import { longestTimerMs } from '../src/text/quantities.ts';
 import { createPortHost } from './port-host.ts';
+import { withinTime } from './within-time.ts';
 
 declare const FAIL_POINTS: boolean;
 
@@ -42,6 +43,7 @@ export default async function run({ job, port }: { job: RunJob; port: MessagePor
           now: Date.now,
           newId: (kind) => (kind === 'message' ? ulid(Date.now()) : newId(kind, Date.now())),
           sleep,
+          within: withinTime,
           random: Math.random,
         },
         signal,

@@ -2,6 +2,7 @@ import type * as Library from 'liquidjs';
 import { RuntimeError } from '../schema/errors.ts';
 import { messageOf } from '../text/thrown.ts';
 import { utf8Length } from '../text/utf8.ts';
+import type { Within } from '../text/within.ts';
 import { expandMacro, type MacroScope } from './macros.ts';
 import { readHistory } from './read-history.ts';
 import { macroName, type Part, prepareTemplate } from './template-syntax.ts';
@@ -21,6 +22,9 @@ import { taskError } from './values.ts';
 /** Limits of one rendering (04 §9.8); that of its output is with the values. */
 const limits = { templateBytes: 256 * 1024, iterations: 10_000, milliseconds: 1000 };
 
+/** Stops nothing: the library looks at its clock between the parts of a template, but not inside of one. */
+const unstopped: Within = (_milliseconds, work) => ({ value: work() });
+
 export type TemplateInput = {
   /** Name of the field, for messages. */
   readonly field: string;
@@ -29,6 +33,7 @@ export type TemplateInput = {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Present in `output_template` only: the tool's value. */
   readonly output?: { readonly value: unknown };
+  readonly within?: Within;
 };
 
 /**
@@ -47,7 +52,8 @@ export async function renderTemplate(text: string, input: TemplateInput): Promis
     names[macroName(index)] = expandMacro(macro, scope, field);
   });
   try {
-    return prepared.parts === null ? await renderRich(prepared.text, names) : renderPlain(prepared.parts, names);
+    if (prepared.parts !== null) return renderPlain(prepared.parts, names);
+    return await renderRich(prepared.text, names, input.within ?? unstopped);
   } catch (error) {
     throw renderFailure(error, input);
   }
@@ -65,8 +71,14 @@ function renderPlain(parts: readonly Part[], names: Names): string {
   return writer.buffer;
 }
 
-async function renderRich(text: string, names: Names): Promise<string> {
+async function renderRich(text: string, names: Names, within: Within): Promise<string> {
   const library = await loadLibrary();
+  const rendered = within(limits.milliseconds, () => renderWith(library, text, names));
+  if (rendered === null) throw new LimitError(tooSlow);
+  return rendered.value;
+}
+
+function renderWith(library: LiquidLibrary, text: string, names: Names): string {
   const engine = createEngine(library);
   const context = new library.Context(cleanedNames(names), engine.options, {
     sync: true,
@@ -82,6 +94,8 @@ const place = ({ scope, field }: TemplateInput): string => `task ${scope.task_id
 const limit = (input: TemplateInput, message: string): RuntimeError =>
   new RuntimeError('template_limit', `${place(input)}: ${message}`);
 
+const tooSlow = `rendering took over ${limits.milliseconds} ms`;
+
 const misplacedMacro = 'a macro stands inside a quoted text; take it out of the quotes';
 
 function renderFailure(error: unknown, input: TemplateInput): RuntimeError {
@@ -89,8 +103,7 @@ function renderFailure(error: unknown, input: TemplateInput): RuntimeError {
   if (cause instanceof RuntimeError) return cause;
   if (cause instanceof LimitError) return limit(input, cause.message);
   const message = messageOf(cause);
-  if (message === 'template render limit exceeded')
-    return limit(input, `rendering took over ${limits.milliseconds} ms`);
+  if (message === 'template render limit exceeded') return limit(input, tooSlow);
   // The library's own limit, the engine's string length and its stack.
   if (message === 'memory alloc limit exceeded' || cause instanceof RangeError) {
     return limit(input, 'rendering needs too much memory');

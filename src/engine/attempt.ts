@@ -80,10 +80,11 @@ async function conclude(step: Prepared, done: Done): Promise<Attempted> {
 }
 
 async function print(step: Prepared, output: Value): Promise<void> {
-  const { print: template, id } = step.task;
-  if (template === undefined || template === '') return;
-  const variables = { ...templateVariables(step.run), [id]: output.value };
-  emit(step, { kind: 'print', text: await renderTemplate(template, { field: 'print', scope: step.scope, variables }) });
+  const { run, scope, task } = step;
+  if (task.print === undefined || task.print === '') return;
+  const variables = { ...templateVariables(run), [task.id]: output.value };
+  const { within } = run.deps;
+  emit(step, { kind: 'print', text: await renderTemplate(task.print, { field: 'print', scope, variables, within }) });
 }
 
 /** The branch that the eval takes (04 §8). @throws RuntimeError compose_failed */

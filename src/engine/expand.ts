@@ -73,7 +73,8 @@ export async function expand(step: Step): Promise<Prepared> {
   const template = promptTemplate(task);
   if (template !== '') {
     const variables = templateVariables(run);
-    const text = await renderTemplate(template, { field: 'prompt_template', scope, variables });
+    const { within } = run.deps;
+    const text = await renderTemplate(template, { field: 'prompt_template', scope, variables, within });
     input = { type: 'string', value: text };
   }
   if (task.input_max_bytes !== undefined) {

@@ -156,6 +156,19 @@ describe('a failed task', () => {
     });
   });
 
+  it('stops a template in the middle of a step that takes too long', async () => {
+    const compared = Array.from({ length: 4000 }, () => 'input contains "zz"').join(' or ');
+    const startedAt = performance.now();
+    const played = await play({
+      chain: { tasks: [{ id: 'n', handler: 'noop', prompt_template: `{% if ${compared} %}x{% endif %}` }] },
+      job: { input: { type: 'string', value: 'z '.repeat(2_000_000) } },
+    });
+    expect(played.end).toMatchObject({
+      error: { class: 'template_limit', message: expect.stringContaining('rendering took over 1000 ms') },
+    });
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
   it('fails an input that is missing or of the wrong type', async () => {
     const wrong = await play({ chain: { tasks: [{ id: 't', handler: 'execute_tool_calls' }] } });
     expect(wrong.end).toMatchObject({

@@ -14,6 +14,7 @@ import type {
   TurnAdmission,
   TurnRequest,
 } from '../../src/schema/protocol.ts';
+import { withinTime } from '../../workers/within-time.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
 /** One reply of the model in a test: its parts, or a function that makes them of the request and its signal. */
@@ -193,6 +194,7 @@ export async function play(setup: Setup): Promise<Played> {
         return kind === 'call' ? `call_${ids}` : `m${ids}`;
       },
       sleep: clock.sleep,
+      within: withinTime,
       random: setup.random ?? (() => 0),
     },
     signal,

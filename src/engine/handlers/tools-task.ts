@@ -95,7 +95,10 @@ async function argumentsOf(step: Prepared, name: string): Promise<JsonObject> {
   const given = task.tools?.args ?? {};
   const variables = templateVariables(run);
   const render = async (value: unknown): Promise<unknown> => {
-    if (typeof value === 'string') return renderTemplate(value, { field: 'tools.args', scope: step.scope, variables });
+    if (typeof value === 'string') {
+      const { within } = run.deps;
+      return renderTemplate(value, { field: 'tools.args', scope: step.scope, variables, within });
+    }
     if (Array.isArray(value)) return Promise.all(value.map(render));
     if (!isObject(value)) return value;
     const members: Record<string, unknown> = {};
@@ -157,6 +160,7 @@ async function succeeded(step: Prepared, outcome: Result): Promise<Handled> {
       scope: step.scope,
       variables: templateVariables(run),
       output: { value: value.value },
+      within: run.deps.within,
     });
     return { kind: 'done', output: { type: 'string', value: text }, evalText: text };
   }
