@@ -121,6 +121,8 @@ describe('route', () => {
   it('takes default for several labels or none', async () => {
     expect(await choose('normal or abnormal')).toEqual(['normal or abnormal', 'd', 'hello']);
     expect(await choose('no idea')).toEqual(['no idea', 'd', 'hello']);
+    const long = `${'x'.repeat(70_000)} normal`;
+    expect(await choose(long)).toEqual([long, 'd', 'hello']);
   });
 
   it.each(['x', 'ж', '漢'])(

@@ -29,6 +29,9 @@ export async function route(step: Prepared): Promise<Handled> {
 const labelsOf = (task: Task): readonly string[] =>
   (task.transition?.branches ?? []).filter((branch) => branch.operator === 'equals').map((branch) => branch.when ?? '');
 
+/** Who writes more than this has not answered with a label; each label is looked for at each place. */
+const longestLook = 65_536;
+
 /** The label that an answer means; the trimmed answer itself when it means none, or several. */
 function chooseLabel(answer: string, labels: readonly string[]): string {
   const trimmed = answer.trim();
@@ -36,16 +39,15 @@ function chooseLabel(answer: string, labels: readonly string[]): string {
   const said = plain.trim().replace(/\.$/, '').toLowerCase();
   const equal = labels.find((label) => label.toLowerCase() === said);
   if (equal !== undefined) return equal;
-  const within = labels.filter((label) => holdsWord(trimmed, label));
+  const look = trimmed.slice(0, longestLook).toLowerCase();
+  const within = labels.filter((label) => holdsWord(look, label.toLowerCase()));
   const [only] = within;
   return within.length === 1 && only !== undefined ? only : trimmed;
 }
 
-/** Whether a label stands in a text with no letter, digit, `_` or `-` beside it, ignoring case. */
-function holdsWord(text: string, label: string): boolean {
-  if (label === '') return false;
-  const where = text.toLowerCase();
-  const what = label.toLowerCase();
+/** Whether a text holds another with no letter, digit, `_` or `-` beside it. */
+function holdsWord(where: string, what: string): boolean {
+  if (what === '') return false;
   for (let at = where.indexOf(what); at >= 0; at = where.indexOf(what, at + 1)) {
     if (!isWordCharacter(where.charAt(at - 1)) && !isWordCharacter(where.charAt(at + what.length))) return true;
   }
