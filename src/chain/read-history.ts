@@ -6,6 +6,9 @@ export type Fresh = { messageId(): string; callId(): string; readonly timestamp:
 
 const roles: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool']);
 
+/** Each call of a message has its result, its row and its events, also one that is not made; nobody means this many. */
+export const mostCalls = 1024;
+
 /** A call id that may be kept as the model gave it (04 §6.3.2), apart from its being unique. */
 export const isCallId = (id: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(id);
 
@@ -100,10 +103,10 @@ function readMessage(value: unknown, ids: Ids, fresh: Fresh): Message | null {
   };
 }
 
-/** Calls of an assistant message; null when they are malformed or stand on another role. */
+/** Calls of an assistant message; null when they are malformed, too many, or stand on another role. */
 function readCalls(value: unknown, role: Message['role'], ids: Ids): ToolCallPart[] | null {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) return null;
+  if (!Array.isArray(value) || value.length > mostCalls) return null;
   if (value.length > 0 && role !== 'assistant') return null;
   const calls: ToolCallPart[] = [];
   for (const item of value) {

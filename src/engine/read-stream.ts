@@ -1,3 +1,4 @@
+import { mostCalls } from '../chain/read-history.ts';
 import { wellFormed } from '../chain/values.ts';
 import type { ModelFailure, ModelPart } from '../models/model.ts';
 import type { FinishReason, Usage } from '../schema/message.ts';
@@ -76,6 +77,9 @@ export async function readStream(
           break;
         case 'tool_call': {
           const call = calls.get(part.index) ?? { id: '', name: '', arguments: '', meta: {} };
+          if (calls.size >= mostCalls && !calls.has(part.index)) {
+            return { kind: 'broken', received: collect(), error: tooManyCalls };
+          }
           calls.set(part.index, call);
           if (call.id === '') call.id = part.id ?? '';
           if (call.name === '') call.name = part.name ?? '';
@@ -109,6 +113,10 @@ export async function readStream(
   }
 }
 
+const tooManyCalls: ModelFailure = {
+  class: 'malformed',
+  message: `the reply holds more than ${mostCalls} tool calls`,
+};
 const cancelled: ModelFailure = { class: 'cancelled', message: 'the model call was cancelled' };
 const cutOff: ModelFailure = { class: 'malformed', message: 'the reply ended before it was complete' };
 

@@ -124,6 +124,14 @@ describe('narrowing', () => {
     expect(narrow({ messages: [{ role: 'user', content: 'a', images: [image] }] }, fresh()).type).toBe('chat_history');
     expect(narrow({ messages: [{ role: 'assistant', content: 'a', images: [image] }] }, fresh()).type).toBe('json');
   });
+
+  test('a message of thousands of calls makes it none', () => {
+    const historyOf = (count: number) => {
+      const tool_calls = Array.from({ length: count }, () => ({ function: { name: 'web.get', arguments: '' } }));
+      return narrow({ messages: [{ role: 'assistant', tool_calls }] }, fresh()).type;
+    };
+    expect([historyOf(1024), historyOf(1025)]).toEqual(['chat_history', 'json']);
+  });
 });
 
 describe('prompts', () => {

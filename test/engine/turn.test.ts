@@ -127,6 +127,17 @@ describe('retries', () => {
     expect(played.end).toMatchObject({ kind: 'completed' });
   });
 
+  it('fails a reply of thousands of calls', async () => {
+    const many = calls(
+      ...Array.from({ length: 1025 }, (_, index) => ({ name: 'local_fs.read_file', args: { index } })),
+    );
+    const played = await play({ chain: chat({ tools: ['*'], retry_policy: retry }), script: [many] });
+    expect(played.end).toMatchObject({
+      error: { class: 'server_error', message: expect.stringContaining('more than 1024 tool calls') },
+    });
+    expect(played.messages.flatMap(({ tool_calls }) => tool_calls ?? [])).toEqual([]);
+  });
+
   it('treats a stream that stops without a word as malformed', async () => {
     const played = await play({ chain: chat({}), script: [[]] });
     expect(played.end).toMatchObject({
