@@ -1,25 +1,28 @@
-import { createContext, runInContext } from 'node:vm';
+import { runInThisContext } from 'node:vm';
 import type { Within } from '../src/text/within.ts';
+
+/** Where the script finds the work: a script is the only thing that can be stopped, and it sees globals alone. */
+const place = Symbol.for('reins.work');
+const script = `globalThis[Symbol.for('reins.work')]()`;
 
 /**
  * Runs work that waits for nothing, and stops it in the middle of what it does when it takes longer than so many
- * milliseconds. What the work throws goes through. Costs half a millisecond.
+ * milliseconds. What the work throws goes through. Costs a tenth of a millisecond; not to be nested.
  */
 export const withinTime: Within = (milliseconds, work) => {
   let done: { readonly value: ReturnType<typeof work> } | null = null;
-  const context = createContext({
-    work: () => {
-      done = { value: work() };
-    },
+  Reflect.set(globalThis, place, () => {
+    done = { value: work() };
   });
   try {
-    runInContext('work()', context, { timeout: milliseconds });
+    runInThisContext(script, { timeout: milliseconds });
   } catch (error) {
     if (!isTimeout(error)) throw error;
+  } finally {
+    Reflect.deleteProperty(globalThis, place);
   }
   return done;
 };
 
-/** The error is one of the context, whose classes are not ours. */
 const isTimeout = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+  error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
