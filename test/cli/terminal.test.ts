@@ -258,8 +258,8 @@ describe('a question on a terminal', () => {
     await terminal.ended;
     const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
     expect(asks.map((one: { verdict: object }) => one.verdict)).toMatchObject([
-      { outcome: 'approve', remember: 'session' },
       { outcome: 'deny' },
+      { outcome: 'approve', remember: 'session' },
     ]);
   });
 
