@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, symlinkSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { addServer } from './add-server.ts';
+import { addHook } from './hooks/support.ts';
+import { startService } from '../support/service.ts';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 let app: ScriptedApp | undefined;
@@ -167,6 +169,33 @@ describe('an approval for the session', () => {
     expect(more).toEqual([]);
     expect(await anew(again)).toEqual(['the tool is another one of that name']);
     expect(await turn()).toEqual([]);
+  });
+
+  it('asks again when a hook of that name is another one', async () => {
+    const { running, anew, turn } = await echoing();
+    const fields = { message: { type: 'string' } };
+    const schema = { type: 'object', properties: fields };
+    const operation = {
+      operationId: 'echo',
+      requestBody: { content: { 'application/json': { schema } } },
+      responses: { 200: { description: 'what was said' } },
+    };
+    const document = { openapi: '3.0.0', info: { title: 'e', version: '1' }, paths: { '/echo': { post: operation } } };
+    const services = [await startService(document), await startService(document)];
+    try {
+      const [first, second] = services.map(({ url }) => url);
+      await addHook(running, 'one', { url: first ?? '' });
+      expect(await turn()).toHaveLength(1);
+      expect(await turn()).toEqual([]);
+      await running.client.removeHook({ name: 'one' });
+      await addHook(running, 'one', { url: second ?? '' });
+      const [again = '', ...more] = await turn();
+      expect(more).toEqual([]);
+      expect(await anew(again)).toEqual(['the tool is another one of that name']);
+      expect(services.map(({ arrived }) => arrived.length)).toEqual([2, 1]);
+    } finally {
+      for (const each of services) await each.close();
+    }
   });
 
   it('asks again when a tool server was exchanged before the answer was taken in', async () => {
