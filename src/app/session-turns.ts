@@ -35,6 +35,7 @@ export function openSessionTurns(input: SessionTurnsInput) {
       input
         .tools({ shell: false, plans: false })
         .some(({ spec }) => spec.tools === tools && spec.tool === tool && spec.read_only),
+    activeId: () => sessions.activeId(),
     sessionNamed(name) {
       if (name !== null) return sessions.byName(name.normalize('NFC'));
       const id = sessions.activeId();

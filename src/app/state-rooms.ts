@@ -42,7 +42,8 @@ export function openStateRooms(deps: StateRoomsDeps) {
     deleteRun({ run_id }: Named): { readonly run_id: string } {
       const id = recorded.find(run_id);
       if (pruning.remove(id)) return { run_id: id };
-      throw deps.runs.ended(id) === undefined ? notEnded(id, recorded.show(id, false).status) : awaited(id);
+      const { status, plan } = recorded.show(id, false);
+      throw deps.runs.ended(id) === undefined ? notEnded(id, status) : awaited(id, plan);
     },
     pruneRuns: ({ before }: { readonly before: number | null }) => pruning.prune(before),
   };
@@ -51,7 +52,7 @@ export function openStateRooms(deps: StateRoomsDeps) {
 const notEnded = (id: string, status: string): RuntimeError =>
   new RuntimeError('in_use', `run ${id} has not ended: it is ${status}`, { hints: [`reins state cancel ${id}`] });
 
-const awaited = (id: string): RuntimeError =>
+const awaited = (id: string, plan: string | null): RuntimeError =>
   new RuntimeError('in_use', `run ${id} has ended, but the step of its plan has not taken in what came of it`, {
-    hints: ['reins plan show'],
+    hints: [`reins plan show ${plan ?? ''}`.trimEnd()],
   });

@@ -3,7 +3,7 @@ import { playSteps, type StepsEnd } from '../client/play-plan.ts';
 import type { StepOutcome, StepStarted } from '../schema/plan.ts';
 import type { OnAsk, RunResult } from '../schema/run.ts';
 import { formatRemaining } from '../view/format.ts';
-import { planLines, stepResult } from '../view/plan-lines.ts';
+import { planFlag, planLines, stepCommands, stepResult } from '../view/plan-lines.ts';
 import type { Context } from './context.ts';
 import { followRun } from './follow.ts';
 import { followPlanner, showingAnswer } from './follow-planning.ts';
@@ -107,12 +107,12 @@ async function say(context: Context, outcome: StepOutcome, place: string): Promi
       return;
     case 'waiting':
       note(`${place.toLowerCase()} waits for an approval`);
-      for (const id of step.ask_id === null ? [] : [step.ask_id]) {
-        terminal.err(`  reins approvals respond ${id} --approve\n`);
-      }
+      if (outcome.respond !== null) terminal.err(`  ${outcome.respond}\n`);
       return;
     case 'running':
-      note(`${place.toLowerCase()} stopped at its last checkpoint; reins plan next goes on with it`);
+      note(
+        `${place.toLowerCase()} stopped at its last checkpoint; reins plan next${planFlag(outcome.plan)} goes on with it`,
+      );
       return;
     case 'pending':
       note(`${place.toLowerCase()} was cancelled; it is pending again`);
@@ -125,7 +125,7 @@ async function say(context: Context, outcome: StepOutcome, place: string): Promi
 }
 
 /** `Step 2 of 4 failed (<class>): <message>`, the last lines of its text, and what can be done (07 §4.11). */
-function sayFailure(context: Context, { step }: StepOutcome, place: string): void {
+function sayFailure(context: Context, { plan, step }: StepOutcome, place: string): void {
   const { terminal } = context;
   const prefix = terminal.style('err', 'red', 'reins:');
   const text = step.failure_text ?? '';
@@ -136,8 +136,7 @@ function sayFailure(context: Context, { step }: StepOutcome, place: string): voi
   if (said !== '' && !said.includes(text)) {
     for (const line of said.split('\n').slice(-shownFailureLines)) terminal.err(`  | ${context.safe(line)}\n`);
   }
-  for (const hint of [`retry ${step.ordinal}`, `skip ${step.ordinal}`, 'replan'])
-    terminal.err(`  reins plan ${hint}\n`);
+  for (const command of stepCommands(plan, step.ordinal)) terminal.err(`  ${command}\n`);
 }
 
 /** The last object of a JSON format (07 §4.11). */

@@ -24,10 +24,10 @@ export function findPlan(
 }
 
 /** @throws RuntimeError not_found with the valid range */
-export function findStep(plans: Pick<Plans, 'steps'>, plan: PlanListRow, ordinal: number): StepRow {
+export function findStep(plans: Pick<Plans, 'steps' | 'activeId'>, plan: PlanListRow, ordinal: number): StepRow {
   const step = plans.steps(plan.id).find((row) => row.ordinal === ordinal);
   if (step !== undefined) return step;
   throw new RuntimeError('not_found', `Plan "${plan.name}" has no step ${ordinal}: it has steps 1 to ${plan.total}.`, {
-    hints: ['reins plan show'],
+    hints: [plan.id === plans.activeId() ? 'reins plan show' : `reins plan show ${plan.name}`],
   });
 }

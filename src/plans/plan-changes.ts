@@ -4,9 +4,10 @@ import type { Feed } from '../store/feed.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
 import { ulid } from '../text/ids.ts';
+import { stepCommands } from '../view/plan-lines.ts';
 import { findPlan, findStep } from './find-plan.ts';
 import { planName } from './names.ts';
-import { claimOf } from './plan-view.ts';
+import { claimOf, waysOn } from './plan-view.ts';
 import type { FoundStep } from './read-steps.ts';
 import { changedMeanwhile, type PlanBooks } from './settle.ts';
 
@@ -46,7 +47,7 @@ export function createPlanChanges(deps: PlanChangeDeps) {
       if (claim !== 'live' && claim !== 'waiting') continue;
       throw new RuntimeError('in_use', `Step ${step.ordinal} of "${plan.name}" is ${step.status}.`, {
         data: { ordinal: step.ordinal },
-        hints: step.ask_id === null ? [] : [`reins approvals respond ${step.ask_id} --approve`],
+        hints: claim === 'waiting' ? waysOn({ name: plan.name, active: plan.id === plans.activeId() }, step) : [],
       });
     }
   };
@@ -161,7 +162,7 @@ export function createPlanChanges(deps: PlanChangeDeps) {
       const split = plans.steps(plan.id).some(({ replaces }) => replaces === step.id);
       if (step.status !== 'failed' || step.failure_class !== 'capacity' || step.replaces !== null || split) {
         throw new RuntimeError('in_use', `Step ${ordinal} of "${plan.name}" cannot be split.`, {
-          hints: [`reins plan retry ${ordinal}`, `reins plan skip ${ordinal}`, 'reins plan replan'],
+          hints: stepCommands({ name: plan.name, active: plan.id === plans.activeId() }, ordinal),
         });
       }
       return { plan, step };

@@ -1,3 +1,4 @@
+import { verdictFor } from '../schema/ask.ts';
 import type { Plan, PlanHead, PlanStep, StepSummary } from '../schema/plan.ts';
 import type { Driver } from '../schema/run.ts';
 import { driverOf, ownerIsDead } from '../store/owner.ts';
@@ -5,6 +6,7 @@ import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow } from '../store/plans.ts';
 import { isDriven } from '../store/runs.ts';
 import { readJson } from '../text/read-json.ts';
+import { planFlag } from '../view/plan-lines.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
@@ -69,6 +71,16 @@ export function stepView(row: StepRow, now: number): PlanStep {
     run_by: claim === 'live' ? holderOf(row) : null,
   };
 }
+
+/** The command that answers the open question of its run, to be typed as it stands; null without one. */
+export const respondCommand = ({ ask_id, ask_kind }: Pick<StepRow, 'ask_id' | 'ask_kind'>): string | null =>
+  ask_id === null ? null : `reins approvals respond ${ask_id} ${verdictFor(ask_kind ?? 'permission')}`;
+
+/** What frees a step whose run rests: its answer, or, where that was given or came too late, going on with it. */
+export const waysOn = (plan: Pick<PlanHead, 'name' | 'active'>, step: StepRow): readonly string[] => [
+  respondCommand(step) ?? `reins plan next${planFlag(plan)}`,
+  `reins plan skip ${step.ordinal}${planFlag(plan)}`,
+];
 
 /** The process that holds the claim, as its lease names it; null where it names none. */
 export const holderOf = ({ lease_owner, settling }: Pick<StepRow, 'lease_owner' | 'settling'>): Driver | null =>

@@ -4,7 +4,7 @@ import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
 import { findPlan, findStep } from './find-plan.ts';
 import type { Mirror } from './mirror.ts';
-import { claimOf, headView, holderOf, planView, summaryOf } from './plan-view.ts';
+import { type Claim, claimOf, headView, holderOf, planView, summaryOf, waysOn } from './plan-view.ts';
 import { changedMeanwhile, type PlanBooks } from './settle.ts';
 import type { Feed } from '../store/feed.ts';
 
@@ -137,7 +137,7 @@ export function createPlanOperations(deps: PlanOperationDeps) {
       const plan = find(input.plan);
       let step = findStep(plans, plan, input.ordinal);
       const claim = claimOf(step, now());
-      if (claim === 'live' || claim === 'waiting') throw stepBusy(step);
+      if (claim === 'live' || claim === 'waiting') throw stepBusy(headView(plan, plans.activeId()), step, claim);
       if (claim === 'dead') step = await givenUp(plan, step, 'retried');
       if (step.status === 'pending') return { plan: viewOf(plan.id), warning: null, was_pending: claim === 'none' };
       const later = plans
@@ -170,7 +170,7 @@ export function createPlanOperations(deps: PlanOperationDeps) {
       const plan = find(input.plan);
       let step = findStep(plans, plan, input.ordinal);
       const claim = claimOf(step, now());
-      if (claim === 'live') throw stepBusy(step);
+      if (claim === 'live') throw stepBusy(headView(plan, plans.activeId()), step, claim);
       if (step.status === 'completed' || step.status === 'skipped') {
         throw new RuntimeError('in_use', `Step ${step.ordinal} is ${step.status}: it cannot be skipped.`);
       }
@@ -200,13 +200,10 @@ const hasStep = (plan: PlanListRow, step: StepRow, what: string): RuntimeError =
     ],
   });
 
-const stepBusy = (step: StepRow): RuntimeError =>
-  new RuntimeError(
-    'in_use',
-    step.status === 'waiting'
-      ? `Step ${step.ordinal} waits for an approval.`
-      : `Step ${step.ordinal} is running in process ${pidOf(step)}.`,
-    { hints: step.ask_id === null ? [] : [`reins approvals respond ${step.ask_id} --approve`] },
-  );
+const stepBusy = (plan: PlanHead, step: StepRow, claim: Claim): RuntimeError => {
+  if (claim === 'live') return new RuntimeError('in_use', `Step ${step.ordinal} is running in process ${pidOf(step)}.`);
+  const why = step.ask_id === null ? 'has its answer and has not gone on yet' : 'waits for an approval';
+  return new RuntimeError('in_use', `Step ${step.ordinal} ${why}.`, { hints: waysOn(plan, step) });
+};
 
 export const pidOf = (step: Pick<StepRow, 'lease_owner' | 'settling'>): string => String(holderOf(step)?.pid ?? '?');

@@ -2,6 +2,8 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { StepOutcome } from '../schema/plan.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow } from '../store/plans.ts';
+import { stepCommands } from '../view/plan-lines.ts';
+import { waysOn } from './plan-view.ts';
 import { pidOf } from './plans.ts';
 
 /** Exit code and word of 07 §4.11. */
@@ -27,13 +29,18 @@ export function endOf(
   }
 }
 
-export const hasFailed = (plan: PlanListRow, { ordinal, failure_class, failure_text }: StepRow): RuntimeError =>
+/** @param active whether it is the plan that commands without `--plan` are about */
+export const hasFailed = (
+  plan: PlanListRow,
+  { ordinal, failure_class, failure_text }: StepRow,
+  active: boolean,
+): RuntimeError =>
   new RuntimeError(
     'in_use',
     `Step ${ordinal} of ${plan.total} has failed (${failure_class ?? 'logic'}): ${(failure_text ?? '').split('\n', 1)[0]}`,
     {
       data: { ordinal },
-      hints: [`reins plan retry ${ordinal}`, `reins plan skip ${ordinal}`, 'reins plan replan'],
+      hints: stepCommands({ name: plan.name, active }, ordinal),
     },
   );
 
@@ -46,8 +53,9 @@ export const isRunning = (plan: PlanListRow, step: StepRow): RuntimeError => {
   );
 };
 
-export const waits = (step: StepRow): RuntimeError =>
+/** @param active as with `hasFailed` */
+export const waits = ({ name }: PlanListRow, step: StepRow, active: boolean): RuntimeError =>
   new RuntimeError('run_suspended', `Step ${step.ordinal} waits for an approval: ${step.ask_id}`, {
     data: { ordinal: step.ordinal, run_id: step.run_id, ask_ids: [step.ask_id] },
-    hints: [`reins approvals respond ${step.ask_id} --approve`, `reins plan skip ${step.ordinal}`],
+    hints: waysOn({ name, active }, step),
   });

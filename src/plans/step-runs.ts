@@ -11,7 +11,7 @@ import type { PlanListRow, Plans } from '../store/plans.ts';
 import type { Runs } from '../store/runs.ts';
 import { messageOf } from '../text/thrown.ts';
 import { findPlan } from './find-plan.ts';
-import { claimOf, headView, stepView } from './plan-view.ts';
+import { claimOf, headView, respondCommand, stepView } from './plan-view.ts';
 import { planRequest } from './request.ts';
 import { changedMeanwhile, type PlanBooks } from './settle.ts';
 import { saysBlocked } from './step-end.ts';
@@ -157,12 +157,12 @@ export function createStepRuns(deps: StepRunDeps) {
       }
       const steps = plans.steps(plan.id);
       const failed = steps.find(({ status }) => status === 'failed');
-      if (failed !== undefined) throw hasFailed(plan, failed);
+      if (failed !== undefined) throw hasFailed(plan, failed, plan.id === plans.activeId());
       const held = steps.find(({ status }) => status === 'running' || status === 'waiting');
       if (held !== undefined) {
         const claim = claimOf(held, now());
         if (claim === 'live') throw isRunning(plan, held);
-        if (claim === 'waiting' && held.ask_id !== null) throw waits(held);
+        if (claim === 'waiting' && held.ask_id !== null) throw waits(plan, held, plan.id === plans.activeId());
         return goOn(plan, held, input);
       }
       const step = steps.find(({ status }) => status === 'pending');
@@ -207,6 +207,7 @@ export function createStepRuns(deps: StepRunDeps) {
         plan: headView(plan, plans.activeId()),
         step: stepView(step, now()),
         ...endOf(step, plan, timedOut),
+        respond: respondCommand(step),
         can_split:
           step.failure_class === 'capacity' &&
           step.replaces === null &&

@@ -138,6 +138,8 @@ export type StepOutcome = {
   readonly step: PlanStep;
   readonly exit_code: number;
   readonly stopped_by: 'done' | 'step' | 'failed' | 'suspended' | 'bound' | 'timeout' | 'signal';
+  /** The command that answers what its run waits for; null when it waits for nothing. */
+  readonly respond: string | null;
   /** The step failed for lack of room and has not been split before. */
   readonly can_split: boolean;
 };

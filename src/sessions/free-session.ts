@@ -14,6 +14,8 @@ export type FreeSessionDeps = LeaveDeps & {
   /** Whether a tool only reads: a call of it that was found started is no unknown outcome (03 §11.5). */
   readonly isReader: (tools: string, tool: string) => boolean;
   readonly sessionNamed: (name: string | null) => SessionRow | undefined;
+  /** The session that a command takes which names none. */
+  readonly activeId: () => string | null;
   readonly lostRuns: LostRuns;
   readonly now: () => number;
   /** Receives one line while another run of the session is waited for. */
@@ -43,9 +45,12 @@ export function createFreeSession(deps: FreeSessionDeps) {
   const giveWay = (session: SessionRow, head: RunHead, giveUp: boolean): void => {
     const { status } = head;
     if (!giveUp) {
-      if (status === 'suspended') throw suspended(session, head, deps.asks);
+      // Without its name the command would give up a turn of the session that is active.
+      const named = session.id === deps.activeId() ? '' : ` --session ${session.name}`;
+      const abandon = `reins chat --abandon${named} "…"`;
+      if (status === 'suspended') throw suspended(session, head, deps.asks, abandon);
       const unknown = unknownOf(head);
-      if (unknown.length > 0) throw unsettled(session, head, unknown);
+      if (unknown.length > 0) throw unsettled(session, head, unknown, abandon);
     }
     const as = status === 'suspended' ? tookItsPlace : ({ status: 'interrupted' } as const);
     deps.lostRuns.end(head.id, as, () => leaveTurn(deps, session, head));
@@ -132,7 +137,7 @@ const sessionBusy = (session: SessionRow, runId: string): RuntimeError =>
     data: { run_id: runId, param: runId },
   });
 
-function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['asks']): RuntimeError {
+function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['asks'], abandon: string): RuntimeError {
   const askIds = asks.pendingOfRun(head.id);
   const answers = askIds.map((id) => `reins approvals respond ${id} ${verdictFor(asks.show(id).kind)}`);
   // Stopped while nothing was asked, or answered and nobody has gone on with it.
@@ -143,15 +148,15 @@ function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['as
   const next = answers.length === 0 ? [`reins state resume ${head.id}`] : answers.slice(0, 2);
   return new RuntimeError('run_suspended', message, {
     data: { run_id: head.id, ask_ids: askIds, param: head.id },
-    hints: [...next, 'reins chat --abandon "…"'],
+    hints: [...next, abandon],
   });
 }
 
 /** Calls of unknown outcome ask first (07 §2.7): who starts a turn settles the run that made them. */
-function unsettled(session: SessionRow, head: RunHead, unknown: readonly string[]): RuntimeError {
+function unsettled(session: SessionRow, head: RunHead, unknown: readonly string[], abandon: string): RuntimeError {
   const what = `${unknown.join(', ')} had started when the last turn of session "${session.name}" was stopped`;
   return new RuntimeError('run_suspended', `${what}, and its outcome is unknown (run ${head.id})`, {
     data: { run_id: head.id, unknown, param: head.id },
-    hints: [`reins state resume ${head.id}`, 'reins chat --abandon "…"'],
+    hints: [`reins state resume ${head.id}`, abandon],
   });
 }

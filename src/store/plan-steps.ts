@@ -1,3 +1,4 @@
+import type { AskKind } from '../schema/ask.ts';
 import type { FailureClass, StepStatus } from '../schema/plan.ts';
 import type { RunStatus } from '../schema/run.ts';
 import { putSetting } from './settings.ts';
@@ -28,6 +29,7 @@ export type StepRow = {
   readonly lease_owner: string | null;
   readonly lease_until: number | null;
   readonly ask_id: string | null;
+  readonly ask_kind: AskKind | null;
   /** The process that takes in the outcome of its ended run. */
   readonly settling: string | null;
 };
@@ -54,8 +56,9 @@ export type NewStep = Pick<StepRow, 'id' | 'ordinal' | 'description' | 'status' 
 
 const settlingKey = (stepId: string): string => `plan.settling.${stepId}`;
 
+const firstAsk = "FROM asks a WHERE a.run_id = s.run_id AND a.state = 'pending' ORDER BY a.created_at LIMIT 1";
 const joined = `SELECT s.*, r.status AS run_status, r.ended_at AS run_ended_at, st.lease_owner, st.lease_until,
-    (SELECT a.id FROM asks a WHERE a.run_id = s.run_id AND a.state = 'pending' ORDER BY a.created_at LIMIT 1) AS ask_id,
+    (SELECT a.id ${firstAsk}) AS ask_id, (SELECT a.kind ${firstAsk}) AS ask_kind,
     (SELECT json_extract(k.value, '$') FROM kv k JOIN plans p ON p.id = s.plan_id
       WHERE k.tenant_id = p.tenant_id AND k.key = 'plan.settling.' || s.id) AS settling
   FROM plan_steps s LEFT JOIN runs r ON r.id = s.run_id LEFT JOIN run_state st ON st.run_id = s.run_id`;

@@ -1,4 +1,4 @@
-import type { Plan, PlanStep } from '../schema/plan.ts';
+import type { Plan, PlanHead, PlanStep } from '../schema/plan.ts';
 
 /** The mark of a step (06 §13). */
 export function stepMark(step: Pick<PlanStep, 'status' | 'interrupted' | 'summary' | 'ask_id'>): string {
@@ -33,6 +33,15 @@ export function stepResult(step: PlanStep): string {
 /** `N. [x] description`, the further lines of a description indented (06 §13). */
 export const stepLine = (step: PlanStep): string =>
   `${step.ordinal}. ${stepMark(step)} ${step.description.split('\n').join('\n     ')}`;
+
+type Pointed = Pick<PlanHead, 'name' | 'active'>;
+
+/** What a command about a plan needs to find it: nothing for the active one, which it would take anyway (07 §3.2). */
+export const planFlag = ({ name, active }: Pointed): string => (active ? '' : ` --plan ${name}`);
+
+/** What can be done about a step that failed (07 §4.11), to be typed as it stands. */
+export const stepCommands = (plan: Pointed, ordinal: number): readonly string[] =>
+  [`retry ${ordinal}`, `skip ${ordinal}`, 'replan'].map((words) => `reins plan ${words}${planFlag(plan)}`);
 
 /** The list that `plan show`, `retry` and `skip` print. */
 export const planLines = (plan: Plan): readonly string[] => [

@@ -122,6 +122,12 @@ describe('plan next', () => {
     expect(again.stderr).toContain('Step 1 of 3 has failed (blocked): the network is gone');
     expect(again.stderr).toContain('  reins plan retry 1\n  reins plan skip 1\n  reins plan replan\n');
     expect((await plan('retry', '1')).stdout).toContain('1. [ ] read the notes\n');
+    const stuck = JSON.parse((await plan('show', '--json')).stdout).name;
+    await fresh('unclear');
+    expect((await plan('next', '--plan', stuck)).stderr).toContain(
+      `  reins plan retry 1 --plan ${stuck}\n  reins plan skip 1 --plan ${stuck}\n  reins plan replan --plan ${stuck}\n`,
+    );
+    await plan('switch', stuck);
     expect((await plan('skip', '1')).stdout).toContain('1. [-] read the notes\n');
   });
 

@@ -171,6 +171,16 @@ describe('a step that fails', () => {
     expect((await step()).step).toMatchObject({ status: 'completed', attempts: 2, result_text: 'Worked.' });
   });
 
+  test('of another plan than the active one is told with its name: the same number there is another step', async () => {
+    const { plan, step, next } = await open([reply('BLOCKED: the disk is gone', executor)]);
+    const { name } = await plan('first', { from: steps(1) });
+    await plan('second', { from: steps(1) });
+    await step({ plan: name });
+    await expect(next({ plan: name })).rejects.toMatchObject({
+      hints: ['retry 1', 'skip 1', 'replan'].map((words) => `reins plan ${words} --plan ${name}`),
+    });
+  });
+
   test('is blocked by what its summary says', async () => {
     const { plan, step } = await open([
       reply('I could not find the file.', executor),
@@ -388,6 +398,32 @@ describe('a step that asks', () => {
     await client.deletePlan({ plan: name, force: true });
     expect((await client.showAsk({ id: askId })).state).toBe('cancelled');
     await expect(client.showPlan({ plan: null })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('is answered with the words of its kind, and gone on with once there is nothing to answer', async () => {
+    const { next, client, change, options, askId } = await waiting();
+    const retry = () => client.retryStep({ plan: null, ordinal: 1 });
+    const replan = () => client.replan({ plan: null, instruction: '', shell: false, run: options });
+    // As a call whose outcome a crash hid asks (03 §11.5).
+    change("UPDATE asks SET kind = 'unknown_outcome'");
+    const hints = [`reins approvals respond ${askId} --treat-as skip`, 'reins plan skip 1'];
+    for (const refused of [next, retry, replan]) await expect(refused()).rejects.toMatchObject({ hints });
+    change("UPDATE asks SET state = 'denied'");
+    for (const refused of [retry, replan]) {
+      await expect(refused()).rejects.toMatchObject({ hints: ['reins plan next', 'reins plan skip 1'] });
+    }
+  });
+
+  test('of another plan than the active one is told with its name', async () => {
+    const { next, plan, show, client, askId } = await waiting();
+    const { name } = await show();
+    await plan('second', { from: steps(1) });
+    await expect(next({ plan: name })).rejects.toMatchObject({
+      hints: [`reins approvals respond ${askId} --approve`, `reins plan skip 1 --plan ${name}`],
+    });
+    await expect(client.retryStep({ plan: name, ordinal: 9 })).rejects.toMatchObject({
+      hints: [`reins plan show ${name}`],
+    });
   });
 
   test('names plan and step where the ask is shown', async () => {

@@ -201,7 +201,16 @@ describe('compacting a session', () => {
     const write = calls([call('local_fs.write_file', { path: 'a', content: 'b' })], { last_user: 'write' });
     const running = await talked([sums('S1'), write, echo], 6, { policy: { default_action: 'approve', rules: [] } });
     await said(running, 'write', { on_ask: 'suspend' });
-    await expect(compact(running.client, 2)).rejects.toMatchObject({ code: 'run_suspended' });
+    await expect(compact(running.client, 2)).rejects.toMatchObject({
+      code: 'run_suspended',
+      hints: [expect.stringContaining('reins approvals respond'), 'reins chat --abandon "…"'],
+    });
+    // Without its name the command would give up a turn of the session that is active.
+    await running.client.newSession({ name: 'other' });
+    const elsewhere = running.client.compactSession({ ...request, name: 'default', keep: 2 });
+    await expect(elsewhere).rejects.toMatchObject({
+      hints: [expect.stringContaining('reins approvals respond'), 'reins chat --abandon --session default "…"'],
+    });
     expect(running.rows("SELECT id FROM runs WHERE kind = 'compact'")).toEqual([]);
   });
 });
