@@ -40,6 +40,15 @@ export function createMirror(deps: MirrorDeps) {
     }
   };
 
+  /** What somebody wrote into the file is never lost, and never read. */
+  const putAside = (name: string, there: string | null, written: string | null): void => {
+    if (there === null || JSON.stringify(sha256Of(there)) === written) return;
+    const path = pathOf(name);
+    const aside = freeName(deps.directory, `${name}.edited`);
+    renameSync(path, join(deps.directory, aside));
+    deps.warn(`${path} was edited; edits are not read, and it is now ${aside}`);
+  };
+
   return {
     /** Writes the file anew. @param read the plan as it stands when the turn has come; null when it is gone */
     async write(name: string, read: () => Plan | null): Promise<void> {
@@ -50,20 +59,22 @@ export function createMirror(deps: MirrorDeps) {
         const text = mirrorText(plan);
         const there = contentOf(path);
         if (there === text) return;
-        const written = deps.settings.get(key(plan));
-        if (there !== null && JSON.stringify(sha256Of(there)) !== written) {
-          const aside = freeName(deps.directory, `${name}.edited`);
-          renameSync(path, join(deps.directory, aside));
-          deps.warn(`${path} was edited; edits are not read, and it is now ${aside}`);
-        }
+        putAside(name, there, deps.settings.get(key(plan)));
         // Noted first: what a crash leaves between the two is then taken for edited at worst.
         deps.settings.set(key(plan), JSON.stringify(sha256Of(text)), deps.now());
         writeAtomic(path, text, 0o644);
       });
     },
 
-    async remove(name: string): Promise<void> {
-      await guarded(name, () => rmSync(pathOf(name), { force: true }));
+    /** What was last written of a plan, as `remove` wants it: it is forgotten with the plan. */
+    written: (plan: Pick<Plan, 'id'>): string | null => deps.settings.get(key(plan)),
+
+    /** Removes the file with its plan; one that was edited is kept aside. */
+    async remove(name: string, written: string | null): Promise<void> {
+      await guarded(name, () => {
+        putAside(name, contentOf(pathOf(name)), written);
+        rmSync(pathOf(name), { force: true });
+      });
     },
   };
 }

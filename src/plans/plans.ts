@@ -56,12 +56,13 @@ export function createPlanOperations(deps: PlanOperationDeps) {
   };
 
   const removed = async (plan: PlanListRow): Promise<void> => {
+    const written = deps.mirror.written(plan);
     feed.commit('full', (record) => {
       const [step] = busy(plan.id);
       if (step !== undefined) throw hasStep(plan, step, 'deleted');
       if (plans.delete(plan.id)) books.changed(record, plan, null);
     });
-    await deps.mirror.remove(plan.name);
+    await deps.mirror.remove(plan.name, written);
   };
 
   /** An interrupted run is given up before its step takes another way (07 §3.3). */

@@ -309,4 +309,13 @@ describe('the mirror file', () => {
     await client.deletePlan({ plan: made.name, force: false });
     expect(files()).toEqual([]);
   });
+
+  test('that was edited is kept when its plan is deleted', async () => {
+    const { plan, client, place } = await open([plans(['one'])]);
+    const { name } = await plan();
+    writeFileSync(join(place.home, '.reins/plans', `${name}.md`), 'my notes\n');
+    await client.deletePlan({ plan: name, force: false });
+    expect(files()).toEqual([`${name}.edited.md`]);
+    expect(readFileSync(join(place.home, '.reins/plans', `${name}.edited.md`), 'utf8')).toBe('my notes\n');
+  });
 });
