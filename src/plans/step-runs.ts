@@ -1,5 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import type { NextStarted, NextStep, StepOutcome, StepStarted } from '../schema/plan.ts';
+import type { NextStarted, NextStep, PlanHead, StepOutcome, StepStarted } from '../schema/plan.ts';
 import type { RunResult, RunStarted, StartRun } from '../schema/run.ts';
 import type { Finished } from '../runs/finish.ts';
 import type { LiveRun } from '../runs/live-run.ts';
@@ -10,6 +10,7 @@ import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
 import type { Runs } from '../store/runs.ts';
 import { messageOf } from '../text/thrown.ts';
+import { planFlag } from '../view/plan-lines.ts';
 import { findPlan } from './find-plan.ts';
 import { claimOf, headView, respondCommand, stepView } from './plan-view.ts';
 import { planRequest } from './request.ts';
@@ -64,7 +65,10 @@ export function createStepRuns(deps: StepRunDeps) {
   const goOn = async (plan: PlanListRow, step: StepRow, input: NextStep): Promise<StepStarted> => {
     const { on_ask, timeout_ms } = input.run;
     const run_id = step.run_id ?? '';
-    const run = await service.resumeRun({ run_id, accept_changed_chain: false, on_ask, timeout_ms }, deps.by);
+    const resume = { run_id, accept_changed_chain: false, on_ask, timeout_ms };
+    const run = await service.resumeRun(resume, deps.by).catch((error: unknown) => {
+      throw chainChanged(error) ? withWaysOn(error, headView(plan, plans.activeId()), step) : error;
+    });
     return started(plan, step, run, true);
   };
 
@@ -218,6 +222,20 @@ export function createStepRuns(deps: StepRunDeps) {
 }
 
 export type StepRuns = ReturnType<typeof createStepRuns>;
+
+const chainChanged = (error: unknown): error is RuntimeError =>
+  error instanceof RuntimeError && error.code === 'resume_chain_changed';
+
+/** A step is gone on with by its run: `plan next` itself accepts no other chain. */
+const withWaysOn = (cause: RuntimeError, plan: PlanHead, step: StepRow): RuntimeError =>
+  new RuntimeError(cause.code, cause.message, {
+    cause,
+    data: cause.data,
+    hints: [
+      `reins state resume ${step.run_id} --accept-changed-chain`,
+      `reins plan skip ${step.ordinal}${planFlag(plan)}`,
+    ],
+  });
 
 /** JSON of the messages of a finished run. */
 function historyOf(finished: Finished): string {

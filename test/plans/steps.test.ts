@@ -414,6 +414,18 @@ describe('a step that asks', () => {
     }
   });
 
+  test('whose chain has changed is gone on with by its run', async () => {
+    const { next, client, show, change, askId } = await waiting();
+    const verdict = { outcome: 'deny' as const, feedback: null, text: null, remember: null, binding: null };
+    await client.answerAsk({ id: askId, ...verdict, no_resume: true });
+    const run_id = String((await show()).steps[0]?.run_id);
+    change("UPDATE runs SET chain_path = '/gone.json' WHERE kind = 'plan_step'");
+    await expect(next()).rejects.toMatchObject({
+      code: 'resume_chain_changed',
+      hints: [`reins state resume ${run_id} --accept-changed-chain`, 'reins plan skip 1'],
+    });
+  });
+
   test('of another plan than the active one is told with its name', async () => {
     const { next, plan, show, client, askId } = await waiting();
     const { name } = await show();
