@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readChain } from '../chain/document.ts';
 import { chainGraph } from '../chain/graph.ts';
@@ -65,6 +66,15 @@ const factsOf = (chain: Chain, text: string) => ({
   mayUse: (provider: string, tool?: string) => mayUse(chain, provider, tool),
 });
 
+/** What cannot be looked at is for the reading to tell of. */
+function isEmptyFile(path: string): boolean {
+  try {
+    return statSync(path).size === 0;
+  } catch {
+    return false;
+  }
+}
+
 type Readable = DocumentFile & { readonly ok: true };
 
 /** Chains by use, path or name: found, read, trusted, vetted (04 §2). */
@@ -93,7 +103,11 @@ export function createChains(deps: ChainDeps) {
       if (exists(path)) return readDocument(path, layer?.place ?? 'file', deps.uid);
     }
     const file = name.endsWith('.json') ? name : `${name}.json`;
-    const found = file.includes('/') || isOther(file) ? null : findDocument(layersOf(workspace), file);
+    // `chain show <name> > .reins/<name>.json` has an empty file there before the program begins: it is no copy yet.
+    const layers = layersOf(workspace).filter(
+      ({ directory }) => !(isShippedChain(file) && isEmptyFile(join(directory, file))),
+    );
+    const found = file.includes('/') || isOther(file) ? null : findDocument(layers, file);
     if (found !== null) return readDocument(found.path, found.place, deps.uid);
     if (isShippedChain(file)) return { ok: true, path: file, bytes: shippedChains[file] };
     const path = resolve(workspace.cwd, name);

@@ -195,6 +195,9 @@ describe('listing, showing and vetting', () => {
     const { text } = await chains().showChain({ name: './old.json' });
     expect(JSON.parse(text)).toMatchObject({ id: 'old' });
     expect(await chains().showChain({ name: 'default-chain' })).toEqual({ text: shippedChains['default-chain.json'] });
+    // `chain show default-chain > .reins/default-chain.json`: the shell has made the file before the program reads.
+    put(join(temp.workspace, '.reins'), 'default-chain.json', '');
+    expect(await chains().showChain({ name: 'default-chain' })).toEqual({ text: shippedChains['default-chain.json'] });
     await expect(chains().showChain({ name: 'none' })).rejects.toMatchObject({ code: 'chain_not_found' });
     await expect(chains().showChain({ name: 'hitl-policy' })).rejects.toMatchObject({ code: 'chain_not_found' });
   });
