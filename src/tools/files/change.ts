@@ -71,10 +71,17 @@ export const replaceIn =
     if (!old.editable) {
       return fail('not_utf8', `"${path.given}" is not UTF-8 text, so it can be read but not edited in place.`);
     }
-    const edited = replaceText(old.text, change, path.given);
+    const edited = replaceText(old.text, old.form.crlf ? shownAs(change) : change, path.given);
     if (!edited.ok) return edited;
     return { ok: true, after: encodeText(edited.text, old.form), replacements: edited.replacements };
   };
+
+/** Of a file of CRLF only LF is shown: a CRLF in the texts of a change means the same line end (05 §4.4). */
+const shownAs = (change: Replacement): Replacement => ({
+  ...change,
+  find: change.find.replaceAll('\r\n', '\n'),
+  put: change.put.replaceAll('\r\n', '\n'),
+});
 
 function sizeFault({ path, limits }: Subject, size: number): ToolFailure | null {
   const max = limits._max_write_bytes;

@@ -16,6 +16,8 @@ type Segment = 'any' | readonly Token[];
 
 /** @returns the end of a sentence about the pattern when it is not a glob */
 export function compileGlob(pattern: string): Glob | string {
+  const hopeless = neverMatches(pattern);
+  if (hopeless !== null) return hopeless;
   const alternatives = expandBraces(pattern.replace(/^(?:\.\/)+/, ''));
   if (typeof alternatives === 'string') return alternatives;
   const compiled: { readonly whole: boolean; readonly segments: readonly Segment[] }[] = [];
@@ -35,6 +37,14 @@ export function compileGlob(pattern: string): Glob | string {
       return compiled.some(({ whole, segments }) => matchSegments(segments, whole ? parts : last));
     },
   };
+}
+
+/** Without a word, "no files match" would read as if there were none. */
+function neverMatches(pattern: string): string | null {
+  const relative = 'it is matched against paths relative to "path": give the directory there';
+  if (pattern.startsWith('/') || pattern.startsWith('~/')) return `must not begin with a directory from outside; ${relative}`;
+  if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern)) return `must not hold ".."; ${relative}`;
+  return pattern.endsWith('/') ? 'must not end in "/", since it names files; all below a directory is "dir/**"' : null;
 }
 
 /** Alternatives written out; a brace without a comma stands for what it holds. */

@@ -144,11 +144,17 @@ async function findOf({ pattern, regex, ignore_case }: Args): Promise<Find | Too
     }
     return (line) => (compiled.test(line) ? (compiled.exec(line)?.index ?? -1) : -1);
   }
+  if (pattern.includes('\n')) {
+    const message = '"pattern" holds a line end, but each line is searched by itself. Give a text of one line.';
+    return fail('invalid_arguments', message, { path: 'pattern' });
+  }
   if (ignore_case !== true) return (line) => line.indexOf(pattern);
-  // Literal text has no operators, so this expression cannot backtrack.
-  const literal = new RegExp(pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&').replaceAll('\n', '\\n'), 'iu');
-  return (line) => line.search(literal);
+  const wanted = withoutCase(pattern);
+  return (line) => withoutCase(line).indexOf(wanted);
 }
+
+/** By way of small letters, since some signs have only these in common; a small sigma depends on what is beside it. */
+const withoutCase = (text: string): string => text.toLowerCase().toUpperCase();
 
 async function searchFile(given: Args, context: ToolContext<Facts>): Promise<ToolResult> {
   const opened = openSubject(context);

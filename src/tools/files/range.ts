@@ -32,11 +32,13 @@ export async function scanRange(
   const ends = { lf: 0, crlf: 0 };
   const collect = createCollector(wanted);
   let first = true;
+  let onlyMark = false;
   let last = 0x0a;
   for await (const block of blocks(fd)) {
     if (signal.aborted) return { kind: 'aborted' };
     if (first && utf16Encoding(block) !== null) return scanUtf16(fd, size, wanted);
     if (first && isBinary(block)) return { kind: 'binary', media: mediaType(block) };
+    onlyMark = first && block.length === 3 && hasMark(block);
     first = false;
     hash.update(block);
     const counted = countLineEnds(block, last);
@@ -46,11 +48,14 @@ export async function scanRange(
     collect.push(block);
   }
   const bytes = collect.bytes();
-  const bom = wanted.start === 1 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const bom = wanted.start === 1 && hasMark(bytes);
   const raw = bytes.toString('utf8', bom ? 3 : 0);
   const text = ends.lf > 0 && ends.lf === ends.crlf ? raw.replaceAll('\r\n', '\n') : raw;
-  return { kind: 'text', text, lines: ends.lf + (last === 0x0a ? 0 : 1), sha256: hash.digest('hex') };
+  const lines = ends.lf + (last === 0x0a || onlyMark ? 0 : 1);
+  return { kind: 'text', text, lines, sha256: hash.digest('hex') };
 }
+
+const hasMark = (bytes: Buffer): boolean => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
 /** Keeps the bytes of the wanted lines: twice the room, because hidden carriage returns do not count. */
 function createCollector({ start, end, room }: WantedRange) {

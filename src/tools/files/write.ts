@@ -52,12 +52,18 @@ const wholeFile =
     return unread ?? { ok: true, after: inOldForm(content, before), replacements: null };
   };
 
-/** A model was shown LF and no byte order mark: what it gives back is put into the form of the old file (05 §4.4). */
+/**
+ * A model was shown LF and no byte order mark: what it gives back is put into the form of the old file (05 §4.4). Line
+ * ends that it writes itself stay as they are.
+ */
 function inOldForm(content: string, before: Preimage): Buffer {
-  if (before === null || content.includes('\r')) return Buffer.from(content);
+  if (before === null) return Buffer.from(content);
   const old = decodeText(before.bytes);
   const form = old.kind === 'text' && old.editable ? old.form : plainForm;
-  return encodeText(content, { ...form, bom: form.bom && !content.startsWith('\ufeff') });
+  return encodeText(content, {
+    bom: form.bom && !content.startsWith('\ufeff'),
+    crlf: form.crlf && !content.includes('\r'),
+  });
 }
 
 type EditArgs = { path: string; old_string: string; new_string: string; replace_all?: boolean | undefined };

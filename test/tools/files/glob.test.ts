@@ -42,6 +42,12 @@ it.each([
   ['a}', 'has a } without a {'],
   ['[a', 'has a [ without a ]'],
   ['{1,2}'.repeat(11), 'stands for more than 1024 patterns'],
+  [
+    '/home/me/p/src/**',
+    'must not begin with a directory from outside; it is matched against paths relative to "path": give the directory there',
+  ],
+  ['../*.ts', 'must not hold ".."; it is matched against paths relative to "path": give the directory there'],
+  ['src/', 'must not end in "/", since it names files; all below a directory is "dir/**"'],
 ])('refuses %s', (pattern, reason) => {
   expect(compileGlob(pattern)).toBe(reason);
 });

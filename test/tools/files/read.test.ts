@@ -213,6 +213,11 @@ describe('read_file_range', () => {
     });
   });
 
+  it('finds no line in a file of nothing but a byte order mark', async () => {
+    file('a.txt', '\ufeff');
+    expect(await range({ path: 'a.txt' })).toBe('');
+  });
+
   it('refuses an end before the start', async () => {
     file('a.txt', 'x');
     expect(await bench.error('local_fs.read_file_range', { path: 'a.txt', start_line: 3, end_line: 2 })).toBe(

@@ -182,6 +182,23 @@ describe('grep', () => {
     expect(await grep({ pattern: 'nothing', include: '*.txt' })).toBe('no matches in 2 files');
   });
 
+  it('finds any literal text whatever its case, and takes no time for one that nearly repeats', async () => {
+    file('a.txt', 'Date-Time (ΟΔΟΣ)\nοδος\n');
+    expect(await grep({ pattern: 'date-time', ignore_case: true })).toBe('a.txt:1: Date-Time (ΟΔΟΣ)');
+    expect(await grep({ pattern: 'οδοσ', ignore_case: true })).toBe('a.txt:1: Date-Time (ΟΔΟΣ)\na.txt:2: οδος');
+    file('a.txt', 'a'.repeat(4_000_000));
+    expect(await grep({ pattern: `${'A'.repeat(8000)}b`, ignore_case: true })).toBe('no matches in 1 files');
+  });
+
+  it('says that a text of several lines is found in none', async () => {
+    expect(await bench.call('local_fs.grep', { pattern: 'one\ntwo' })).toEqual({
+      ok: false,
+      error: 'invalid_arguments',
+      message: '"pattern" holds a line end, but each line is searched by itself. Give a text of one line.',
+      extra: { path: 'pattern' },
+    });
+  });
+
   it('takes RE2 syntax, and refuses what it does not have', async () => {
     file('a.txt', 'abc 12\nabc\n');
     expect(await grep({ pattern: '[a-c]+ \\d+$', path: 'a.txt', regex: true })).toBe('1: abc 12');

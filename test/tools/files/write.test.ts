@@ -80,6 +80,15 @@ describe('write_file', () => {
     expect(lstatSync(path).ino).toBe(before);
   });
 
+  it('keeps a byte order mark where the new content has line ends of its own', async () => {
+    file('a.txt', '\ufeffone\r\ntwo\n');
+    await read('a.txt');
+    await write('a.txt', 'one\r\ntwo\nthree\n');
+    expect(readFileSync(at('a.txt'), 'utf8')).toBe('\ufeffone\r\ntwo\nthree\n');
+    await write('a.txt', 'one\r\ntwo\r\n');
+    expect(readFileSync(at('a.txt'), 'utf8')).toBe('\ufeffone\r\ntwo\r\n');
+  });
+
   it('refuses more than _max_write_bytes, with both numbers', async () => {
     expect(await write('a.txt', 'x'.repeat(11), { limits: { _max_write_bytes: '10' } })).toEqual({
       ok: false,
@@ -213,6 +222,14 @@ describe('edit_file', () => {
     expect(await edit('one\ntwo', '1\n2')).toMatchObject({ ok: true });
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('\ufeff1\r\n2\r\n');
     expect(statSync(at('a.txt')).mode & 0o777).toBe(0o755);
+  });
+
+  it('takes CRLF in the texts of a change for the line end of a CRLF file', async () => {
+    file('a.txt', 'one\r\ntwo\r\nthree\r\n');
+    await read('a.txt');
+    expect(await edit('one\r\ntwo', '1\r\n2')).toMatchObject({ ok: true });
+    expect(await edit('three', '3\r\n4\n5')).toMatchObject({ ok: true });
+    expect(text('a.txt')).toBe('1\r\n2\r\n3\r\n4\r\n5\r\n');
   });
 
   it('takes a dollar sign and a backslash for themselves', async () => {
