@@ -42,7 +42,8 @@ export function compileGlob(pattern: string): Glob | string {
 /** Without a word, "no files match" would read as if there were none. */
 function neverMatches(pattern: string): string | null {
   const relative = 'it is matched against paths relative to "path": give the directory there';
-  if (pattern.startsWith('/') || pattern.startsWith('~/')) return `must not begin with a directory from outside; ${relative}`;
+  if (pattern.startsWith('/') || pattern.startsWith('~/'))
+    return `must not begin with a directory from outside; ${relative}`;
   if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern)) return `must not hold ".."; ${relative}`;
   return pattern.endsWith('/') ? 'must not end in "/", since it names files; all below a directory is "dir/**"' : null;
 }
