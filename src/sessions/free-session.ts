@@ -46,8 +46,8 @@ export function createFreeSession(deps: FreeSessionDeps) {
     const { status } = head;
     if (!giveUp) {
       // Without its name the command would give up a turn of the session that is active.
-      const named = session.id === deps.activeId() ? '' : ` --session ${session.name}`;
-      const abandon = `reins chat --abandon${named} "…"`;
+      const sessionFlag = session.id === deps.activeId() ? '' : ` --session ${session.name}`;
+      const abandon = `reins chat --abandon${sessionFlag} "…"`;
       if (status === 'suspended') throw suspended(session, head, deps.asks, abandon);
       const unknown = unknownOf(head);
       if (unknown.length > 0) throw unsettled(session, head, unknown, abandon);

@@ -41,7 +41,9 @@ export const planFlag = ({ name, active }: Pointed): string => (active ? '' : ` 
 
 /** What can be done about a step that failed (07 §4.11), to be typed as it stands. */
 export const stepCommands = (plan: Pointed, ordinal: number): readonly string[] =>
-  [`retry ${ordinal}`, `skip ${ordinal}`, 'replan'].map((words) => `reins plan ${words}${planFlag(plan)}`);
+  [`reins plan retry ${ordinal}`, `reins plan skip ${ordinal}`, 'reins plan replan'].map(
+    (command) => `${command}${planFlag(plan)}`,
+  );
 
 /** The list that `plan show`, `retry` and `skip` print. */
 export const planLines = (plan: Plan): readonly string[] => [
