@@ -148,10 +148,5 @@ test('what is advised in the program names commands and flags that there are', a
   const others = ['reins summarise the last five commits --shell', 'reins feed'];
   // A flag that may be left out brings the blank before it.
   const written = (line: string): string => line.replace(/\$\{(plan|session)Flag(?:\([\w.]+\))?\}/g, ' --$1 x');
-  expect(
-    await faults(
-      lines.filter((line) => !others.includes(line)).map(written),
-      'form',
-    ),
-  ).toEqual([]);
+  expect(await faults(lines.filter((line) => !others.includes(line)).map(written), 'form')).toEqual([]);
 });
