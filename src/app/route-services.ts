@@ -119,6 +119,8 @@ export async function routeServices(input: Input): Promise<RouteClient> {
     operations: policyOperations,
     policy: governing,
   });
+  // The same as long as this database is open.
+  const { instanceId } = createLogins({ sql: store.sql, audit: store.audit, tenant, now });
   const trial = trialDeps(input);
   const refuse = refusalWith(prepare, () => store.registry.toolsets());
 
@@ -127,7 +129,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       version: options.version,
       api_version: apiVersion,
       schema_version: store.store.schema,
-      instance_id: createLogins({ sql: store.sql, audit: store.audit, tenant, now }).instanceId,
+      instance_id: instanceId,
       tenant_id: tenant,
       workspace: workspace.root,
       policy_schema_version: policySchemaVersion,

@@ -40,12 +40,17 @@ const replyLimitMs = 30_000;
 /** Finds the route of a request, admits it, has its handler answer (09 §3), and says in one line what became of it. */
 export function createDispatch(deps: DispatchDeps) {
   const arrivals = new WeakMap<IncomingMessage, Arrival>();
-  const app = new App({
-    settings: { xPoweredBy: false },
-    applyExtensions: (_request, _response, next) => next?.(),
-    noMatchHandler: (request, response) => void serve(request, response, null),
-    onError: (error, request, response) => answer(request, response, failed(error, request)),
-  });
+  const createRouter = () =>
+    new App({
+      settings: { xPoweredBy: false },
+      applyExtensions: (_request, _response, next) => next?.(),
+      noMatchHandler: (request, response) => void serve(request, response, null),
+      onError: (error, request, response) => answer(request, response, failed(error, request)),
+    });
+  // A router tries each of its routes, twice: one for each subject tries a handful of them.
+  const routers = new Map<string, ReturnType<typeof createRouter>>();
+  const noRoutes = createRouter();
+  const routerOf = (path: string) => routers.get(subjectOf(path)) ?? noRoutes;
 
   const arrivalOf = (request: IncomingMessage): Arrival =>
     arrivals.get(request) ?? { id: randomUUID(), peer: { address: '', loopback: false } };
@@ -58,7 +63,7 @@ export function createDispatch(deps: DispatchDeps) {
 
   /** A path under other methods, for 405; tinyhttp keeps what it has parsed. */
   const methodsOf = (path: string): readonly string[] => {
-    const found = app.middleware.filter(({ regex }) => regex?.pattern.test(path));
+    const found = routerOf(path).middleware.filter(({ regex }) => regex?.pattern.test(path));
     return [...new Set(found.flatMap(({ method }) => (method === undefined ? [] : [method as string])))];
   };
 
@@ -143,8 +148,10 @@ export function createDispatch(deps: DispatchDeps) {
   const inOrder = [...deps.routes].sort((a, b) => rank(a) - rank(b));
   for (const route of inOrder) {
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
+    const router = routers.get(subjectOf(path)) ?? createRouter();
+    routers.set(subjectOf(path), router);
     const register = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const;
-    app[register[route.method]](path, (request, response) => {
+    router[register[route.method]](path, (request, response) => {
       // The router gives HEAD to every route of the path, those that change something among them.
       const isHead = request.method === 'HEAD' && route.method !== 'GET';
       return void serve(request, response, isHead ? null : route);
@@ -153,10 +160,14 @@ export function createDispatch(deps: DispatchDeps) {
 
   return (request: IncomingMessage, response: ServerResponse, arrival: Arrival): void => {
     arrivals.set(request, arrival);
+    const router = routerOf(pathOf(request.url ?? ''));
     // The router's types name the members that its extensions would add; nothing here reads them.
-    app.handler(request as Parameters<typeof app.handler>[0], response as Parameters<typeof app.handler>[1]);
+    router.handler(request as Parameters<typeof router.handler>[0], response as Parameters<typeof router.handler>[1]);
   };
 }
+
+/** The first two words of a path, which are the same for all routes of a subject (`/api/runs`); a router takes them in any case. */
+const subjectOf = (path: string): string => path.split('/', 3).join('/').toLowerCase();
 
 /** The operation itself is not undone when nobody waits for it any more. */
 async function inTime(reply: Promise<Reply>): Promise<Reply> {
