@@ -20,6 +20,9 @@ const assigning: ReadonlySet<string> = new Set(
   'read readarray mapfile getopts unset declare typeset local eval source .'.split(' '),
 );
 
+/** Tables of bash from a name to what it starts. */
+const renaming: ReadonlySet<string> = new Set(['BASH_ALIASES', 'BASH_CMDS']);
+
 /** Those that go to another directory. */
 const changing: ReadonlySet<string> = new Set(['cd', 'chdir', 'pushd']);
 
@@ -105,6 +108,7 @@ function createFinder(parse: ParseScript | null) {
     if (values.length > 0) commands.push({ words: [], redirects: [], values, directories: at, revealed: true });
     if (name === null) return;
     names.give(name, values, { certain, append });
+    if (renaming.has(name)) unnamed ??= `a name is given to another program: ${name}`;
     for (const value of values) for (const payload of valuePayloads(name, value)) reveal(payload, name, around);
   };
 
@@ -175,7 +179,10 @@ function createFinder(parse: ParseScript | null) {
     }
     directories.during(words, () => {
       commands.push({ words, redirects, values: [], directories: directories.current(), revealed: isRevealed });
-      if (words.length > 0) started(words, around);
+      if (words.length === 0) return;
+      // Alone, `exec` changes only what its redirects name.
+      const reads = words.length > 1 || redirects.some(({ operator }) => operator.startsWith('<'));
+      started(words, reads || baseName(words[0]?.text ?? '') !== 'exec' ? around : { ...around, input: [] });
     });
   };
 

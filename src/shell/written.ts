@@ -44,18 +44,25 @@ export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => re
     return [...new Set([...texts.flat(), ...together])].filter((text) => text !== '');
   };
 
-  /** A launcher, or a shell with a line, writes what its command does; every other program may hand on what it reads. */
+  /**
+   * A launcher, or a shell with a line, writes what its command does; every other program may hand on what it reads. What most
+   * of them make of it is not known: it counts as the file that such a program is (`<(base64)`), beside what went in.
+   */
   const writtenBy = (words: readonly CommandWord[], step: Command, depth: number): readonly string[] => {
     writers += 1;
     if (writers > maxWriters) {
       deps.spent();
       return [];
     }
-    const texts = /^(echo|printf)$/.test(baseName(words[0]?.text ?? '')) ? printed(words) : deps.inputOf(step);
-    if (depth >= maxDepth) return texts;
+    const name = baseName(words[0]?.text ?? '');
+    const texts = /^(echo|printf)$/.test(name) ? printed(words) : deps.inputOf(step);
+    const unknown = `<(${name})`;
+    if (depth >= maxDepth) return [...texts, unknown];
     const aliased = deps.lineOf(words);
     const line = aliased === null ? [] : [{ kind: 'line' as const, words: [aliased] }];
-    const inner = [...payloadsOf(words), ...line].flatMap((payload): readonly string[] => {
+    const started = [...payloadsOf(words), ...line];
+    if (started.length === 0) return writesAsRead(name, words) ? texts : [...texts, unknown];
+    const inner = started.flatMap((payload): readonly string[] => {
       if (payload.kind === 'words') {
         // What stands for all that is read is written behind the rest, or is nothing.
         const own = payload.words.filter(({ text, open, filled }) => filled !== true || open || text !== '{}');
@@ -75,3 +82,13 @@ export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => re
 
   return (steps) => writtenIn(steps, 0);
 }
+
+/** Programs that write what they are given or what they read, or nothing. */
+function writesAsRead(name: string, words: readonly CommandWord[]): boolean {
+  if (name === 'cat') return words.slice(1).every(({ text, open }) => !open && text.startsWith('-'));
+  return name === '' || asGiven.has(name);
+}
+
+const asGiven: ReadonlySet<string> = new Set(
+  'echo printf tee : true false cd set export sleep wait exit return break continue'.split(' '),
+);
