@@ -189,6 +189,9 @@ const tooLarge = (id: number): object => ({
 function startFault(error: Error, { command, cwd }: StdioLaunch): string {
   const code = codeOf(error);
   if (code === 'ENOENT') return `the program "${command}" was not found, or its directory ${cwd} does not exist`;
+  // A bare name is looked for in PATH, and a directory there that may not be looked into gives the same answer.
+  if (code === 'EACCES' && !command.includes('/'))
+    return `the program "${command}" was not found where PATH may be read, or it is not an executable file`;
   if (code === 'EACCES') return `"${command}" is not an executable file`;
   return `"${command}" could not be started: ${code ?? error.message}`;
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -33,6 +33,15 @@ describe('a server that cannot be used is one clear sentence', () => {
     const connection = tryChild([], { command: 'no-such-program-here' });
     expect(await failure(connection)).toBe(
       'the program "no-such-program-here" was not found, or its directory / does not exist',
+    );
+  });
+
+  it('when its program may not be run', async () => {
+    const file = join(directory, 'plain');
+    writeFileSync(file, 'text', { mode: 0o644 });
+    expect(await failure(tryChild([], { command: file }))).toBe(`"${file}" is not an executable file`);
+    expect(await failure(tryChild([], { command: 'plain', env: { PATH: directory } }))).toBe(
+      'the program "plain" was not found where PATH may be read, or it is not an executable file',
     );
   });
 
