@@ -228,7 +228,7 @@ function createFinder(parse: ParseScript | null) {
     const program = open !== undefined && isProgram(open) ? printedBy(open) : [];
     for (const text of line === null ? input : [line, ...program]) {
       // What a shell reads from a program or a file is not seen (02 §7.3).
-      if (text === '') continue;
+      if (text === '' || (payload.kind === 'input' && isProgram(text))) continue;
       revealedText += text.length;
       if (parse === null) {
         needsParser = true;

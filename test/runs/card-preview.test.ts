@@ -66,7 +66,8 @@ it('stores with an ask what its card tells of each command, how often it was ask
   const command = (...words: readonly string[]) => expect.objectContaining({ words, revealed: false });
   expect(first).toMatchObject({
     rules: 1,
-    commands: { total: 3, first: [command('ssh', '-V'), command('touch', 'two'), command('sh')] },
+    // What `sh` reads from another program is more than the line shows.
+    commands: { total: null, first: [command('ssh', '-V'), command('touch', 'two'), command('sh')] },
     flags: [
       { flag: 'network', what: 'ssh', lines: [1] },
       { flag: 'runs_code', what: 'sh', lines: [2] },
