@@ -9,10 +9,11 @@ import type { Reply } from './web-request.ts';
 import { webResult } from './web-result.ts';
 
 export type SendDeps = { readonly timeoutMs: number; readonly proxy: string | null; readonly userAgent: string };
+type Arguments = Readonly<Record<string, unknown>>;
 export type ToolName = { readonly tools: string; readonly tool: string };
 export type Send = (
   context: ToolContext<WebFacts>,
-  args: Readonly<Record<string, unknown>>,
+  args: Arguments,
   name: ToolName,
 ) => Promise<ToolResult>;
 
@@ -62,6 +63,7 @@ export function createSender(deps: SendDeps, egress: Egress): Send {
     const safe = facts.method === 'GET' || facts.method === 'HEAD';
     let target = facts.target;
     let headers = facts.headers;
+    let judged = args;
     for (let hops = 0; ; hops += 1) {
       if (context.signal.aborted) return cancelled();
       const reply = await sendOnce(context, target, headers, Math.max(until - performance.now(), 1));
@@ -77,10 +79,14 @@ export function createSender(deps: SendDeps, egress: Egress): Send {
       }
       const next = redirectTarget(location, target, facts, egress, hops);
       if ('ok' in next) return next;
-      const fault = judgeHop(context, args, name, target, next);
+      const isSameOrigin = next.url.origin === target.url.origin;
+      const hop = hopArguments(judged, next.url, isSameOrigin);
+      const isSameHost = next.host === target.host && next.port === target.port;
+      const fault = judgeHop(context, name, hop, isSameHost ? judged : null);
       if (fault !== null) return fault;
-      if (next.url.origin !== target.url.origin) headers = {};
+      if (!isSameOrigin) headers = {};
       target = next;
+      judged = hop;
     }
   };
 }
@@ -108,24 +114,29 @@ function redirectTarget(
   return limited === null ? target : { ...limited, extra: { ...limited.extra, ...extra } };
 }
 
+/** A hop as the call that it is: its own URL has all of its query, and another origin gets none of the caller's headers. */
+function hopArguments(from: Arguments, url: URL, isSameOrigin: boolean): Arguments & { readonly url: string } {
+  const { query: _sent, headers, ...rest } = from;
+  return { ...rest, url: url.href, ...(isSameOrigin && headers !== undefined ? { headers } : {}) };
+}
+
 /**
  * The hop as a call of the same tool: to another host only with `allow`; on the same host nothing that the policy
- * treats more strictly than the call itself.
+ * treats more strictly than what led there.
+ * @param from what led there, on the same host; else null
  */
 function judgeHop(
   context: ToolContext<WebFacts>,
-  args: Readonly<Record<string, unknown>>,
   { tools, tool }: ToolName,
-  from: Target,
-  to: Target,
+  hop: Arguments & { readonly url: string },
+  from: Arguments | null,
 ): ToolFailure | null {
-  const hop = rank[context.judge(tools, tool, { ...args, url: to.url.href })];
-  const most = to.host === from.host && to.port === from.port ? rank[context.judge(tools, tool, args)] : rank.allow;
-  if (hop <= most && hop < rank.deny) return null;
-  const location = to.url.href;
+  const wanted = rank[context.judge(tools, tool, hop)];
+  const most = from === null ? rank.allow : rank[context.judge(tools, tool, from)];
+  if (wanted <= most && wanted < rank.deny) return null;
   return fail(
     'redirect_not_followed',
     `The server redirects to another address, which this call does not cover. Call the location itself if it is needed.`,
-    { location },
+    { location: hop.url },
   );
 }

@@ -271,6 +271,44 @@ describe('redirects', () => {
     expect(await get('/start', {}, { judge: () => 'approve' })).toMatchObject({ value: { body: 'arrived' } });
   });
 
+  it('are judged as what is sent: their own URL without the query of the call, and no headers at another origin', async () => {
+    answer = (request, response) => {
+      const next = { '/start?q=1': '/mid?token=x', '/mid?token=x': `${origin.replace('127.0.0.1', 'localhost')}/end` };
+      const location = Object.entries(next).find(([from]) => from === request.url)?.[1];
+      if (location === undefined) response.writeHead(200, { 'content-type': 'text/plain' }).end('arrived');
+      else response.writeHead(302, { location }).end();
+    };
+    const judged: unknown[] = [];
+    const judge: CallOptions['judge'] = (_tools, _tool, args) => {
+      judged.push(args);
+      return 'allow';
+    };
+    const headers = { 'X-A': '1' };
+    expect(await get('/start', { query: { q: 1 }, headers }, { judge })).toMatchObject({ value: { body: 'arrived' } });
+    expect(seen.map(({ url }) => url)).toEqual(['/start?q=1', '/mid?token=x', '/end']);
+    expect(judged).toEqual([
+      { url: `${origin}/mid?token=x`, headers },
+      { url: `${origin}/start`, query: { q: 1 }, headers },
+      { url: `${origin.replace('127.0.0.1', 'localhost')}/end` },
+    ]);
+  });
+
+  it('on another host go nowhere that the policy treats more strictly than what led there', async () => {
+    const other = origin.replace('127.0.0.1', 'localhost');
+    answer = (request, response) => {
+      const location = { '/start': `${other}/open`, '/open': '/closed' }[request.url ?? ''];
+      if (location === undefined) response.writeHead(200).end('arrived');
+      else response.writeHead(302, { location }).end();
+    };
+    // The call itself was approved by a person, who saw the first address.
+    const judge: CallOptions['judge'] = (_tools, _tool, { url }) => (url === `${other}/open` ? 'allow' : 'approve');
+    expect(await get('/start', {}, { judge })).toMatchObject({
+      error: 'redirect_not_followed',
+      extra: { location: `${other}/closed` },
+    });
+    expect(seen.map(({ url }) => url)).toEqual(['/start', '/open']);
+  });
+
   it('end after five', async () => {
     reply(302, { location: '/again' });
     expect(await get('/')).toMatchObject({ error: 'redirect_refused' });
