@@ -127,6 +127,8 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
       request = start(abandon.signal);
       request.on('error', onError);
       request.on('response', onResponse);
+      // Without a listener Node closes the connection and says nothing.
+      request.on('upgrade', () => onError(new Error('it switches protocols (101), which was not asked for')));
       // True of both transports: `secureConnecting` is a member of TLS sockets and absent elsewhere.
       request.on('socket', (socket) => onSocket(socket as TLSSocket));
       request.on('proxyConnect', (reply: { readonly statusCode?: number }) => {

@@ -75,6 +75,12 @@ export function exchange(wanted: Exchange, signal: AbortSignal): Promise<Reply> 
         if (through !== null) connected();
         else socket.once(secure ? 'secureConnect' : 'connect', connected);
       });
+      // Without a listener Node closes the connection and says nothing.
+      request.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        answered = true;
+        broken('error', 'it switches protocols (101), which was not asked for');
+      });
       request.on('response', (response) => {
         answered = true;
         clearTimeout(connecting);

@@ -11,11 +11,7 @@ import { webResult } from './web-result.ts';
 export type SendDeps = { readonly timeoutMs: number; readonly proxy: string | null; readonly userAgent: string };
 type Arguments = Readonly<Record<string, unknown>>;
 export type ToolName = { readonly tools: string; readonly tool: string };
-export type Send = (
-  context: ToolContext<WebFacts>,
-  args: Arguments,
-  name: ToolName,
-) => Promise<ToolResult>;
+export type Send = (context: ToolContext<WebFacts>, args: Arguments, name: ToolName) => Promise<ToolResult>;
 
 /** Limits of one call (05 §5.2.3, §5.3.4). */
 const connectMs = 10_000;

@@ -173,6 +173,18 @@ describe('connections of a backend', () => {
     expect(await textOf(client)).toBe('malformed');
   });
 
+  it('does not wait for a server that switches protocols', async () => {
+    const { url } = await tcp((socket) => {
+      socket.on('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+      );
+    });
+    const client = await connect(target(url), null);
+    expect(await client.open(ask, never)).toMatchObject({
+      failure: { class: 'connect', message: expect.stringContaining('switches protocols (101)') },
+    });
+  });
+
   it('refuses a header value that HTTP cannot carry, without a request', async () => {
     const server = await serve(answers(200, ''));
     const client = await connect(target(server.url, { headers: { 'x-a': 'one\r\ntwo: 2' } }), null);

@@ -341,6 +341,16 @@ describe('requests with a body', () => {
     ]);
   });
 
+  it('and every other call end at once where the server switches protocols', async () => {
+    answer = (request) =>
+      request.socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n');
+    expect(await get('/')).toMatchObject({
+      error: 'network_error',
+      message: expect.stringContaining('switches protocols (101)'),
+    });
+    expect(await bench.error('web.web_post', { url: origin, body: 'x' })).toBe('outcome_unknown');
+  });
+
   it('are refused above the cap, with both numbers', async () => {
     expect(
       await bench.call('web.web_post', { url: origin, body: 'xx' }, { limits: { _max_request_body_bytes: '1' } }),

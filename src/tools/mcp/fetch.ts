@@ -170,9 +170,15 @@ function answerTo(request: ClientRequest, init: RequestInit, { host }: Target): 
     request.on('finish', () => {
       sent = true;
     });
-    request.on('error', (error) => {
+    const unreached = (error: Error): void => {
       signal?.removeEventListener('abort', abort);
       reject(fault(`${host} could not be reached: ${codeOf(error) ?? error.message}`, { kind: 'network', sent }));
+    };
+    request.on('error', unreached);
+    // Without a listener Node closes the connection and says nothing.
+    request.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      unreached(new Error('it switches protocols (101), which was not asked for'));
     });
     request.on('response', (response) => {
       response.once('close', () => signal?.removeEventListener('abort', abort));

@@ -195,6 +195,15 @@ describe('a call', () => {
     expect(fake.seen.filter(({ rpc }) => rpc === 'tools/call')).toHaveLength(1);
   });
 
+  it('where the server switches protocols is unknown at once', async () => {
+    const fake = await serve((message, request) => {
+      if (message?.method !== 'tools/call') return false;
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n');
+      return true;
+    });
+    expect((await callWith(connect(fake.url), 'echo', {})).end).toMatchObject({ kind: 'lost' });
+  });
+
   it('whose stream ends without an answer is unknown', async () => {
     const fake = await serve((message, _request, response) => {
       if (message?.method !== 'tools/call') return false;
