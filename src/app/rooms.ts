@@ -120,13 +120,8 @@ export function openRooms(input: RoomsInput): Rooms {
     runsOf: (scope) => store.runs.idsOfSession(scope),
     now,
   });
-  const ports: ToolPorts = {
-    spawn: pools.spawn,
-    marks: store.documents.marks,
-    spool,
-    lockPath: store.documents.lockPath,
-    now,
-  };
+  const { marks, lockPath } = store.documents;
+  const ports: ToolPorts = { spawn: pools.spawn, findInLine: pools.findInLine, marks, spool, lockPath, now };
   const budget = createBudget(store);
   const gate = createGate({
     ...store,

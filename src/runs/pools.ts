@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import type { HashResult, RunJob } from '../schema/protocol.ts';
+import type { LineSearch } from '../text/line-search.ts';
 import type { Spawner } from './spawner.ts';
 
 export type PoolsDeps = {
@@ -28,7 +29,8 @@ const closeGraceMs = 2_000;
 const youngMb = 12;
 
 /**
- * The thread pools, the only importer of Piscina: `runs` executes chains, `hash` reads binaries. Never one pool: a run that
+ * The thread pools, the only importer of Piscina: `runs` executes chains, `hash` reads binaries, `find`
+ * searches lines that take long. Never one pool: a run that
  * waits for a thread of its own pool would wait for ever (architecture §4). Each starts when it is first needed; `warm`
  * starts the first run thread early.
  */
@@ -78,6 +80,7 @@ export function createPools(deps: PoolsDeps) {
     heapMb: deps.runHeapMb ?? 1024,
   });
   const hashes = open({ name: 'hash-binary', maxThreads: 2, heapMb: 128 });
+  const finders = open({ name: 'find-in-line', maxThreads: 2, heapMb: 512 });
   let spawner: Promise<Spawner> | undefined;
   const children = (): Promise<Spawner> => {
     spawner ??= import('./spawner.ts').then(({ createSpawner }) => createSpawner(deps.root));
@@ -131,6 +134,12 @@ export function createPools(deps: PoolsDeps) {
     async hash(path: string): Promise<HashResult> {
       // Of our own worker, whose only output this is.
       return (await hashes()).run({ path }) as Promise<HashResult>;
+    },
+
+    /** Where a line matches first, -1 when it does not; an abort ends the thread. Rejects when the thread is lost or ended. */
+    async findInLine(search: LineSearch, line: string, signal: AbortSignal): Promise<number> {
+      // Of our own worker, whose only output this is.
+      return (await finders()).run({ ...search, line }, { signal }) as Promise<number>;
     },
 
     /**

@@ -5,6 +5,7 @@ import type { ToolSpec } from '../schema/message.ts';
 import type { CommandReading } from '../schema/command.ts';
 import type { ExecFact } from '../schema/policy.ts';
 import type { SpawnRequest, SpawnResult } from '../schema/protocol.ts';
+import type { LineSearch } from '../text/line-search.ts';
 
 /** The error classes of results (05 §11). */
 export type ToolErrorClass = string;
@@ -83,6 +84,8 @@ export type ToolPorts = {
     onOutput: (stream: 'stdout' | 'stderr', text: string) => void,
     onStarted: (pid: number) => void,
   ): Promise<SpawnResult>;
+  /** Where a line matches first, -1 when it does not, found beside this thread. Rejects on abort. */
+  findInLine(search: LineSearch, line: string, signal: AbortSignal): Promise<number>;
   readonly marks: ReadMarks;
   readonly spool: Spool;
   /** Takes the turn of a writer of this real path, across processes (05 §4.6.4): false = `busy` after 10 s. */

@@ -17,6 +17,7 @@ import type {
   ToolResult,
   ToolSite,
 } from '../../src/tools/tool.ts';
+import findInLine from '../../workers/find-in-line.ts';
 import { spawnTool } from '../../workers/spawn-tool.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
@@ -55,6 +56,8 @@ type BenchOptions = {
   readonly ownPorts?: readonly number[];
   readonly timeoutMs?: number;
   readonly proxy?: string;
+  /** In this thread unless given. */
+  readonly findInLine?: ToolPorts['findInLine'];
 };
 
 export function createBench(options: BenchOptions = {}): Bench {
@@ -86,6 +89,7 @@ export function createBench(options: BenchOptions = {}): Bench {
   });
   const ports: ToolPorts = {
     spawn: runChild,
+    findInLine: options.findInLine ?? ((search, line) => findInLine({ ...search, line })),
     marks,
     spool,
     lockPath: async () => () => {},

@@ -1,14 +1,14 @@
 import { closeSync, lstatSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { boolean, integer, object, optional, refine, string } from 'superstruct';
-import { compileRegex, type LinearRegex } from '../../text/linear-regex.ts';
-import { messageOf } from '../../text/thrown.ts';
+import { createLineFinder, type LineFinder, type LineSearch } from '../../text/line-search.ts';
+import { RegexSyntaxError } from '../../text/linear-regex.ts';
 import { cancelled, fail, ioFailure, isFailure, type ToolFailure } from '../failure.ts';
 import { between, bytes, inputSchema } from '../input-schema.ts';
 import { defineTool, type Prepared, type Tool, type ToolContext, type ToolResult, type ToolSite } from '../tool.ts';
 import { isSpoolName } from '../spool.ts';
 import { compileGlob, type Glob } from './glob.ts';
 import { createHits, type Hits } from './hits.ts';
+import { createFindInLine, type FindInLine, lateFinding } from './long-lines.ts';
 import { notFound, openRegular, readWhole } from './open.ts';
 import type { Identity } from './root.ts';
 import { createScope, unreadableNote, walkSubject } from './search.ts';
@@ -27,8 +27,6 @@ import { maxDepth } from './walk.ts';
 
 const maxFileBytes = 16 * 1024 * 1024;
 const maxPatternCharacters = 8192;
-const sliceMs = 10;
-const linesPerLook = 512;
 
 type Args = {
   pattern: string;
@@ -42,10 +40,7 @@ type Args = {
   max_matches?: number | undefined;
 };
 
-/** Where a line matches first; -1 when it does not. */
-type Find = (line: string) => number;
-
-type Search = { readonly find: Find; readonly include: Glob | null };
+type Search = { readonly lines: LineSearch; readonly finder: LineFinder; readonly include: Glob | null };
 type Facts = (Subject | SpoolSubject) & { readonly search: Search };
 
 export function createGrepTool(): Tool {
@@ -109,13 +104,14 @@ async function prepare(given: Args, site: ToolSite): Promise<Prepared<Facts>> {
   if (end_line < start_line) {
     return fail('invalid_arguments', '"end_line" must not be smaller than "start_line".', { path: 'end_line' });
   }
-  const find = await findOf(given);
-  if (isFailure(find)) return find;
+  const lines = { pattern: given.pattern, regex: given.regex === true, ignoreCase: given.ignore_case === true };
+  const finder = await finderOf(lines);
+  if (isFailure(finder)) return finder;
   const include = given.include === undefined ? null : compileGlob(given.include);
   if (typeof include === 'string') return fail('invalid_arguments', `"include" ${include}.`, { path: 'include' });
   const subject = isSpoolName(path) ? readSubjectOf(path, site) : subjectOf(path, site);
   if (isFailure(subject)) return subject;
-  const search = { find, include };
+  const search = { lines, finder, include };
   if (subject.kind === 'spool') return ready({ ...subject, search }, site, path);
   return ready({ ...subject, search, fault: targetFault(subject, given) }, site, path);
 }
@@ -131,38 +127,31 @@ function targetFault({ path }: Subject, given: Args): ToolFailure | null {
   return stat.isFile() ? null : fail('not_regular', `"${path.given}" is neither a regular file nor a directory.`);
 }
 
-async function findOf({ pattern, regex, ignore_case }: Args): Promise<Find | ToolFailure> {
-  if (regex === true) {
-    let compiled: LinearRegex;
-    try {
-      compiled = await compileRegex(pattern, { ignoreCase: ignore_case === true });
-    } catch (error) {
-      const reason = messageOf(error).slice(0, 200);
-      return fail('invalid_arguments', `"pattern" is not a regular expression in RE2 syntax: ${reason}.`, {
-        path: 'pattern',
-      });
-    }
-    return (line) => (compiled.test(line) ? (compiled.exec(line)?.index ?? -1) : -1);
-  }
-  if (pattern.includes('\n')) {
+async function finderOf(search: LineSearch): Promise<LineFinder | ToolFailure> {
+  if (!search.regex && search.pattern.includes('\n')) {
     const message = '"pattern" holds a line end, but each line is searched by itself. Give a text of one line.';
     return fail('invalid_arguments', message, { path: 'pattern' });
   }
-  if (ignore_case !== true) return (line) => line.indexOf(pattern);
-  const wanted = withoutCase(pattern);
-  return (line) => withoutCase(line).indexOf(wanted);
+  try {
+    return await createLineFinder(search);
+  } catch (error) {
+    if (!(error instanceof RegexSyntaxError)) throw error;
+    const reason = error.message.slice(0, 200);
+    return fail('invalid_arguments', `"pattern" is not a regular expression in RE2 syntax: ${reason}.`, {
+      path: 'pattern',
+    });
+  }
 }
-
-/** By way of small letters, since some signs have only these in common; a small sigma depends on what is beside it. */
-const withoutCase = (text: string): string => text.toLowerCase().toUpperCase();
 
 async function searchFile(given: Args, context: ToolContext<Facts>): Promise<ToolResult> {
   const opened = openSubject(context);
   if (isFailure(opened)) return opened;
   const hits = createHits(given, context.facts.limits);
   try {
-    const seen = await searchOpen(opened, '', given, context, hits);
+    const find = createFindInLine(context.facts.search, context);
+    const seen = await searchOpen(opened, '', given, { find, hits });
     if (seen === 'aborted') return cancelled();
+    if (typeof seen === 'number') return lateFinding(given.path ?? '.', seen);
     if (seen !== 'searched') return skippedFile(seen, given.path ?? '.', opened.size);
     return { ok: true, value: hits.text(1, []) };
   } finally {
@@ -185,6 +174,8 @@ async function searchTree(
   const { search, limits } = context.facts;
   const scope = createScope(context, 'grep', { ...given });
   const hits = createHits(given, limits);
+  const find = createFindInLine(search, context);
+  let late: ToolFailure | null = null;
   const count = { files: 0, binary: 0, large: 0, unreadable: 0 };
   const walked = await walkSubject(context, given.path ?? '.', maxDepth, async (entry) => {
     if (entry.kind !== 'file' || search.include?.matches(entry.path) === false) return undefined;
@@ -196,17 +187,20 @@ async function searchTree(
       return undefined;
     }
     try {
-      const seen = await searchOpen(opened, `${showName(entry.path)}:`, given, context, hits);
+      const name = showName(entry.path);
+      const seen = await searchOpen(opened, `${name}:`, given, { find, hits });
+      if (typeof seen === 'number') late = lateFinding(name, seen);
       if (seen === 'binary') count.binary += 1;
       if (seen === 'large') count.large += 1;
       if (seen === 'searched') count.files += 1;
-      return hits.full() || seen === 'aborted' ? 'stop' : undefined;
+      return hits.full() || seen === 'aborted' || late !== null ? 'stop' : undefined;
     } finally {
       closeSync(opened.fd);
     }
   });
   if ('ok' in walked) return walked;
   if (context.signal.aborted) return cancelled();
+  if (late !== null) return late;
   const skipped = [
     ...(count.binary > 0 ? [`${count.binary} binary files`] : []),
     ...(count.large > 0 ? [`${count.large} files above 16 MiB`] : []),
@@ -228,32 +222,32 @@ function identityAt(path: string): Identity | null {
 }
 
 type Opened = { readonly fd: number; readonly size: number };
+type Searching = { readonly find: FindInLine; readonly hits: Hits };
 
+/** @returns the number of the line that took too long, or how it ended */
 async function searchOpen(
   { fd, size }: Opened,
   prefix: string,
-  given: Args,
-  context: ToolContext<Facts>,
-  hits: Hits,
-): Promise<'searched' | 'binary' | 'large' | 'aborted'> {
+  { start_line = 1, end_line = Number.POSITIVE_INFINITY }: Args,
+  { find, hits }: Searching,
+): Promise<'searched' | 'binary' | 'large' | 'aborted' | number> {
   const content = await readWhole(fd, size, maxFileBytes);
   if (content === null) return 'large';
   const decoded = decodeText(content);
   if (decoded.kind === 'binary') return 'binary';
   const { text } = decoded;
-  const { find } = context.facts.search;
-  const { start_line = 1, end_line = Number.POSITIVE_INFINITY } = given;
   hits.open(prefix);
-  let pausedAt = performance.now();
   for (let at = 0, line = 1; at < text.length && line <= end_line; line += 1) {
-    if (line % linesPerLook === 0 && performance.now() - pausedAt > sliceMs) {
-      await nextTurn();
-      if (context.signal.aborted) return 'aborted';
-      pausedAt = performance.now();
-    }
     const feed = text.indexOf('\n', at);
     const end = feed < 0 ? text.length : feed;
-    if (line >= start_line && !hits.line(line, text.slice(at, end), find)) break;
+    if (line >= start_line) {
+      const here = text.slice(at, end);
+      const found = find(here);
+      const place = typeof found === 'object' ? await found : found;
+      if (place === 'aborted') return place;
+      if (place === 'late') return line;
+      if (!hits.line(line, here, place)) break;
+    }
     at = end + 1;
   }
   return 'searched';

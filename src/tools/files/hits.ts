@@ -9,8 +9,11 @@ const noticeBytes = 400;
 export type Hits = {
   /** Begins a file; its lines carry this prefix. */
   open(prefix: string): void;
-  /** Looks at the next line of the file. @returns false when nothing more of this file can be shown. */
-  line(number: number, text: string, find: (line: string) => number): boolean;
+  /**
+   * Takes the next line of the file. @returns false when nothing more of this file can be shown.
+   * @param at where it matches first, or -1
+   */
+  line(number: number, text: string, at: number): boolean;
   /** No further file needs to be searched. */
   full(): boolean;
   text(files: number, notes: readonly string[]): string;
@@ -47,9 +50,8 @@ export function createHits({ context = 0, max_matches }: Wanted, limits: FileLim
       before = [];
       after = 0;
     },
-    line(number, text, find) {
+    line(number, text, at) {
       if (cut !== null) return false;
-      const at = find(text);
       if (at < 0) {
         if (after > 0) {
           after -= 1;

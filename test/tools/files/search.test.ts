@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPools } from '../../../src/runs/pools.ts';
 import { type Bench, type CallOptions, createBench } from '../support.ts';
 
 let bench: Bench;
@@ -211,6 +212,33 @@ describe('grep', () => {
   it('is not slowed down by an expression that makes others backtrack', async () => {
     file('a.txt', `${'a'.repeat(100_000)}b\n`);
     expect(await grep({ pattern: '(a+)+$', path: 'a.txt', regex: true })).toBe('no matches in 1 files');
+  });
+
+  it('finds in a line of any length, with a pattern of any size', async () => {
+    file('a.txt', `first\n${'a'.repeat(2 ** 20)}needle\nneedle\n`);
+    const cut = `2: …${'a'.repeat(494)}needle\n3: needle`;
+    expect(await grep({ pattern: '(?:needle|no{300})', path: 'a.txt', regex: true })).toBe(cut);
+    expect(await grep({ pattern: 'NEEDLE', path: 'a.txt', ignore_case: true })).toBe(cut);
+    expect(await grep({ pattern: `b${'a'.repeat(4000)}` })).toBe('no matches in 1 files');
+  });
+
+  it('searches a line that takes long beside everything else, and can be cancelled', async () => {
+    const pools = createPools({ root: new URL('../../.build/', import.meta.url) });
+    const { findInLine } = pools;
+    const own = createBench({ findInLine });
+    try {
+      writeFileSync(join(own.workspace, 'a.txt'), 'a'.repeat(2 ** 20));
+      // It would take a minute.
+      const pattern = `(?i)${'a'.repeat(4000)}b`;
+      const cancel = new AbortController();
+      const call = own.call('local_fs.grep', { pattern, regex: true }, { signal: cancel.signal });
+      expect(await own.value('local_fs.grep', { pattern: 'aaa', include: 'b*' })).toBe('no matches in 0 files');
+      setTimeout(() => cancel.abort(), 200);
+      expect(await call).toMatchObject({ ok: false, error: 'cancelled' });
+    } finally {
+      own.remove();
+      await pools.close();
+    }
   });
 
   it('cuts long lines around the match', async () => {
