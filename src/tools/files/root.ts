@@ -113,6 +113,8 @@ function unresolved(error: unknown, given: string): ToolFailure {
 function badPath(path: string): string | null {
   const bytes = Buffer.byteLength(path);
   if (bytes < 1 || bytes > maxPathBytes) return `must be 1 to ${maxPathBytes} bytes long`;
+  // A shell reads it as the home directory, and for the rules it is a name in the workspace.
+  if (path === '~') return '"~" is not expanded here: write ~/ for the home directory, ./~ for a name in the workspace';
   if (path.split('/').length > maxSegments) return `has more than ${maxSegments} segments`;
   const control = /[\u0000-\u001f\u007f-\u009f]/.exec(path);
   if (control !== null) {

@@ -97,6 +97,27 @@ describe('read_file', () => {
     const error = await bench.error('local_fs.read_file', { path });
     expect(['bad_path', 'invalid_arguments']).toContain(error);
   });
+
+  it('takes ~/ for the home directory, and says so of a tilde alone', async () => {
+    mkdirSync(bench.home, { recursive: true });
+    writeFileSync(join(bench.home, 'mine.txt'), 'x\n');
+    expect(await bench.value('local_fs.read_file', { path: '~/mine.txt' })).toBe('x\n');
+    expect(String(await bench.value('local_fs.list_dir', { path: '~/' }))).toContain('mine.txt');
+    const tools = [
+      ['list_dir', {}],
+      ['write_file', { content: 'x' }],
+      ['stat_file', {}],
+    ] as const;
+    for (const [tool, args] of tools) {
+      expect(await bench.call(`local_fs.${tool}`, { path: '~', ...args })).toEqual({
+        ok: false,
+        error: 'bad_path',
+        message: 'The path "~" is not expanded here: write ~/ for the home directory, ./~ for a name in the workspace.',
+      });
+    }
+    expect(await bench.error('local_shell.local_shell', { command: 'pwd', cwd: '~' })).toBe('bad_path');
+    expect(await bench.error('local_fs.write_file', { path: './~', content: 'x' })).toBe('ok');
+  });
 });
 
 describe('containment', () => {
