@@ -11,7 +11,7 @@ import { createHits, type Hits } from './hits.ts';
 import { createFindInLine, type FindInLine, lateFinding } from './long-lines.ts';
 import { notFound, openRegular, readWhole } from './open.ts';
 import type { Identity } from './root.ts';
-import { createScope, unreadableNote, walkSubject } from './search.ts';
+import { createScope, walkNotes, walkSubject } from './search.ts';
 import {
   openSubject,
   outputPathNote,
@@ -206,7 +206,7 @@ async function searchTree(
     ...(count.large > 0 ? [`${count.large} files above 16 MiB`] : []),
     ...(count.unreadable > 0 ? [`${count.unreadable} unreadable files`] : []),
   ];
-  const notes = [...unreadableNote(walked), ...scope.notes()];
+  const notes = [...walkNotes(walked), ...scope.notes()];
   if (skipped.length > 0) notes.push(`[skipped: ${skipped.join(', ')}]`);
   return { ok: true, value: hits.text(count.files, notes) };
 }

@@ -65,7 +65,7 @@ function listDir(): Tool {
       if (recursive && max_depth > allowed) {
         lines.push(`[depth lowered from ${max_depth} to ${allowed} by _max_list_depth]`);
       }
-      lines.push(...scope.notes(), ...unreadableNote(walked));
+      lines.push(...scope.notes(), ...walkNotes(walked));
       return { ok: true, value: lines.length === 0 ? '[empty directory]' : lines.join('\n') };
     },
   });
@@ -122,7 +122,7 @@ function findFiles(): Tool {
       if (lines.length === 0) lines.push('[no files match]');
       if (walked.kind === 'stopped')
         lines.push(`[more than ${lines.length} files; narrow the pattern or raise max_results]`);
-      lines.push(...scope.notes(), ...unreadableNote(walked));
+      lines.push(...scope.notes(), ...walkNotes(walked));
       return { ok: true, value: lines.join('\n') };
     },
   });
@@ -229,5 +229,11 @@ export function createScope(context: ToolContext<Subject>, tool: string, args: R
   };
 }
 
-export const unreadableNote = ({ unreadable }: Walked): readonly string[] =>
-  unreadable === 0 ? [] : [`[${unreadable} directories could not be read]`];
+/** What a walk did not look at. */
+export function walkNotes({ unreadable, tooDeep }: Walked): readonly string[] {
+  const notes: string[] = [];
+  if (unreadable > 0) notes.push(`[${unreadable} directories could not be read]`);
+  if (tooDeep > 0)
+    notes.push(`[${tooDeep} directories below ${maxDepth} levels were not entered; begin deeper with path]`);
+  return notes;
+}

@@ -51,7 +51,8 @@ function fromCrlf(text: string): { readonly text: string; readonly crlf: boolean
 }
 
 export function utf16Encoding(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  // With two zeros behind it the mark is that of UTF-32, and no text of UTF-16 begins so.
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes[2] === 0 && bytes[3] === 0 ? null : 'utf-16le';
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
 }
 

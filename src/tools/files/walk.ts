@@ -27,7 +27,12 @@ const skipped: ReadonlySet<string> = new Set(['.git', '.hg', 'node_modules', '.v
 export const maxDepth = 64;
 const sliceMs = 10;
 
-export type Walked = { readonly kind: 'done' | 'stopped' | 'aborted'; readonly unreadable: number };
+export type Walked = {
+  readonly kind: 'done' | 'stopped' | 'aborted';
+  readonly unreadable: number;
+  /** Directories that lie too deep to be entered, whatever depth is wanted. */
+  readonly tooDeep: number;
+};
 
 /**
  * Walks a directory that is held open, never through a link, and never out of it by a directory that is moved
@@ -35,6 +40,7 @@ export type Walked = { readonly kind: 'done' | 'stopped' | 'aborted'; readonly u
  */
 export async function walk(base: string, { depth, signal, visit }: WalkOptions): Promise<Walked> {
   let unreadable = 0;
+  let tooDeep = 0;
   let pausedAt = performance.now();
 
   const enter = async (directory: string, prefix: string, level: number): Promise<Walked['kind']> => {
@@ -52,7 +58,10 @@ export async function walk(base: string, { depth, signal, visit }: WalkOptions):
       const at = join(directory, name);
       const path = prefix + name;
       if ((await visit({ path, name, kind, at })) === 'stop') return 'stopped';
-      if (kind !== 'directory' || level >= Math.min(depth, maxDepth) || skipped.has(name)) continue;
+      if (kind !== 'directory' || level >= depth || skipped.has(name)) {
+        if (kind === 'directory' && level >= maxDepth && !skipped.has(name)) tooDeep += 1;
+        continue;
+      }
       const ended = await below(at, `${path}/`, level + 1);
       if (ended !== 'done') return ended;
     }
@@ -75,7 +84,8 @@ export async function walk(base: string, { depth, signal, visit }: WalkOptions):
     }
   };
 
-  return { kind: await enter(base, '', 1), unreadable };
+  const kind = await enter(base, '', 1);
+  return { kind, unreadable, tooDeep };
 }
 
 type Named = { readonly name: string; readonly kind: Entry['kind'] };

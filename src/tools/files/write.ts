@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { boolean, integer, object, optional, string } from 'superstruct';
-import { fail } from '../failure.ts';
+import { fail, type ToolFailure } from '../failure.ts';
 import { between, bytes, inputSchema } from '../input-schema.ts';
 import { defineTool, type Tool } from '../tool.ts';
 import {
@@ -14,7 +15,7 @@ import {
 import type { Preimage } from './commit.ts';
 import { markFault } from './marks.ts';
 import { pathText, unfit } from './subject.ts';
-import { decodeText, encodeText, plainForm } from './text.ts';
+import { decodeText, encodeText, plainForm, utf16Encoding } from './text.ts';
 
 /** A text to find is a part of a file that can be edited. */
 const maxFindBytes = 5 * 1024 * 1024;
@@ -49,8 +50,18 @@ const wholeFile =
   (before, mark, { path }) => {
     const known = before !== null && before.bytes.length > 0;
     const unread = known ? markFault(mark, before.sha256, path.given, 'full') : null;
-    return unread ?? { ok: true, after: inOldForm(content, before), replacements: null };
+    const fault = unread ?? lossFault(content, before, path.given);
+    return fault ?? { ok: true, after: inOldForm(content, before), replacements: null };
   };
+
+/** What could not be read was shown as U+FFFD: given back, it would be written in the place of what is there. */
+function lossFault(content: string, before: Preimage, given: string): ToolFailure | null {
+  const isLoss =
+    before !== null && content.includes('\ufffd') && !isUtf8(before.bytes) && utf16Encoding(before.bytes) === null;
+  if (!isLoss) return null;
+  const message = `"${given}" is not UTF-8 text: U+FFFD stands for what could not be read, and writing it would lose that. Convert the file first, or write the content without U+FFFD.`;
+  return fail('not_utf8', message);
+}
 
 /**
  * A model was shown LF and no byte order mark: what it gives back is put into the form of the old file (05 §4.4). Line

@@ -36,6 +36,8 @@ describe('read_file', () => {
   it('reads UTF-16 with a byte order mark', async () => {
     file('wide.txt', Buffer.from('\ufeffhé\n', 'utf16le'));
     expect(await bench.value('local_fs.read_file', { path: 'wide.txt' })).toBe('hé\n');
+    file('wider.txt', Buffer.from('\ufeff\u0000h\u0000', 'utf16le'));
+    expect(await bench.error('local_fs.read_file', { path: 'wider.txt' })).toBe('binary_file');
   });
 
   it('cuts at a line end, says how to go on, and marks the lines that were shown', async () => {

@@ -88,6 +88,17 @@ describe('list_dir', () => {
   });
 });
 
+describe('a tree that is deeper than a search goes', () => {
+  it('is told of with the result', async () => {
+    file(`${'d/'.repeat(70)}deep.txt`, 'needle\n');
+    const note = '[1 directories below 64 levels were not entered; begin deeper with path]';
+    expect(await bench.value('local_fs.find_files', { pattern: 'deep.txt' })).toBe(`[no files match]\n${note}`);
+    expect(await bench.value('local_fs.grep', { pattern: 'needle' })).toBe(`no matches in 0 files\n${note}`);
+    const path = 'd/'.repeat(10);
+    expect(await bench.value('local_fs.find_files', { pattern: 'deep.txt', path })).toBe(`${'d/'.repeat(60)}deep.txt`);
+  });
+});
+
 describe('find_files', () => {
   const find = (args: object, more = {}) => bench.value('local_fs.find_files', args, more);
   beforeEach(() => {

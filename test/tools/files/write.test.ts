@@ -246,6 +246,22 @@ describe('edit_file', () => {
     await read('a.txt');
     expect(await edit('h', 'j')).toMatchObject({ error: 'not_utf8' });
   });
+
+  it('and write_file does not put the sign for what could not be read in its place', async () => {
+    const latin1 = Buffer.from('caf\xe9\n', 'latin1');
+    file('a.txt', latin1);
+    const shown = await bench.value('local_fs.read_file', { path: 'a.txt' });
+    expect(shown).toBe('caf\ufffd\n');
+    expect(await bench.call('local_fs.write_file', { path: 'a.txt', content: `${String(shown)}more\n` })).toMatchObject(
+      {
+        error: 'not_utf8',
+        message: expect.stringContaining('would lose'),
+      },
+    );
+    expect(readFileSync(join(bench.workspace, 'a.txt'))).toEqual(latin1);
+    expect(await bench.error('local_fs.write_file', { path: 'a.txt', content: 'caf\u00e9\n' })).toBe('ok');
+    expect(await bench.error('local_fs.write_file', { path: 'a.txt', content: 'caf\ufffd\n' })).toBe('ok');
+  });
 });
 
 describe('sed', () => {
