@@ -56,6 +56,11 @@ export function notFound(facts: PathFacts, mayName?: (path: string) => boolean):
     mayName === undefined || facts.missing.length > 0
       ? []
       : similarNames(facts).filter((name) => mayName(join(facts.parent.path, name)));
+  // Read as text, a name of other bytes is the one that was given.
+  if (similar.includes(facts.name)) {
+    const message = `The name of "${facts.given}" is not UTF-8, so no path can name it here. Rename it first, with a program.`;
+    return fail('bad_path', message);
+  }
   const near = similar.length === 0 ? '' : ` Similar names: ${similar.join(', ')}.`;
   return fail('not_found', `"${facts.given}" does not exist.${near}`, { similar });
 }

@@ -100,6 +100,16 @@ describe('read_file', () => {
     expect(['bad_path', 'invalid_arguments']).toContain(error);
   });
 
+  it('says of a name that is not UTF-8 that it cannot be given', async () => {
+    writeFileSync(Buffer.concat([Buffer.from(join(bench.workspace, 'caf')), Buffer.from([0xe9])]), 'x');
+    const name = await bench.value('local_fs.list_dir', {});
+    expect(name).toBe('caf\ufffd');
+    expect(await bench.call('local_fs.read_file', { path: name })).toMatchObject({
+      error: 'bad_path',
+      message: expect.stringContaining('is not UTF-8'),
+    });
+  });
+
   it('takes ~/ for the home directory, and says so of a tilde alone', async () => {
     mkdirSync(bench.home, { recursive: true });
     writeFileSync(join(bench.home, 'mine.txt'), 'x\n');
