@@ -70,9 +70,9 @@ async function runChild(request: SpawnRequest, { report, signal }: SpawnCaller):
   const { pid, stdout, stderr } = child;
   if (pid === undefined || stdout === null || stderr === null)
     return notStarted('spawn_failed', failureText(await failed));
+  const holders = pipeHolders(child, request.env['REINS_RUN_ID']);
   report({ kind: 'started', pid });
   guard.add(pid);
-  const holders = pipeHolders(pid, request.env['REINS_RUN_ID']);
 
   const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));

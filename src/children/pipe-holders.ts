@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /**
@@ -6,10 +7,14 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
  * may have been handed the same pipe, and is not ours to end.
  * @returns the look-up, to be done when the child has ended; never throws
  */
-export function pipeHolders(child: number, marker: string | undefined): () => readonly number[] {
+export function pipeHolders(
+  { pid, stdout, stderr }: ChildProcess,
+  marker: string | undefined,
+): () => readonly number[] {
   if (process.platform !== 'linux' || marker === undefined) return () => [];
-  // Only the child tells which pipe it got, so it is asked while it lives.
-  const pipes = new Set([1, 2].map((fd) => target(`/proc/${child}/fd/${fd}`)).filter((pipe) => pipe !== null));
+  // The child tells which pipe it got while it lives, and one that only starts another one may be gone by now.
+  const ends = [stdout, stderr].map((own, at) => target(`/proc/${pid}/fd/${at + 1}`) ?? otherEnd(own));
+  const pipes = new Set(ends.filter((pipe) => pipe !== null));
   return () =>
     pipes.size === 0
       ? []
@@ -35,6 +40,17 @@ function listed(directory: string): readonly string[] {
   } catch {
     return [];
   }
+}
+
+/**
+ * The end that the child was given, by ours: both are made in one step, so the system numbers them one behind the other.
+ * A wrong guess finds nobody who is marked.
+ */
+function otherEnd(own: ChildProcess['stdout']): string | null {
+  // True because Node keeps the descriptor there and names it nowhere else; where it does not, nothing is found.
+  const fd = (own as { readonly _handle?: { readonly fd?: number } | null } | null)?._handle?.fd;
+  const number = fd === undefined ? undefined : /^socket:\[(\d+)\]$/.exec(target(`/proc/self/fd/${fd}`) ?? '')?.[1];
+  return number === undefined ? null : `socket:[${Number(number) + 1}]`;
 }
 
 /** Null when it is no pipe of a child, or nobody may look. */

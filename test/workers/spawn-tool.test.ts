@@ -184,6 +184,15 @@ describe('the end of a child', () => {
   });
 
   it.runIf(process.platform === 'linux')(
+    'takes along who left it, also where the main process is gone at once',
+    async () => {
+      const env = { PATH: '/usr/bin:/bin', REINS_RUN_ID: 'run_of_this_test' };
+      const calls = Array.from({ length: 8 }, () => run(requestOf('setsid sleep 300 & echo $!', { env })));
+      for (const { stdout } of await Promise.all(calls)) await ended(Number(stdout));
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
     'takes along who left it and is always about to be another program',
     async () => {
       const left = Array.from(
