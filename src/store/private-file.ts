@@ -18,6 +18,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
+import { checkCompanions, companionEndings } from './companions.ts';
 import { ensureUserDirectory } from './user-directory.ts';
 
 /** Creates an empty file with mode 0600 whatever the umask (11 §1.2.1). @returns false when something is there. */
@@ -142,7 +143,7 @@ export function readPrivateFile(path: string): Uint8Array | null {
  * Judges an existing database file before it is opened (11 §1.2.4). By name only: closing a descriptor of it would drop
  * the locks of every connection that this process has to it.
  * @returns its size in bytes; null when there is no file
- * @throws RuntimeError config_invalid for a link, a thing that is no file, or another user's
+ * @throws RuntimeError config_invalid for a link, a thing that is no file, or another user's, and for such companions
  */
 export function checkDatabaseFile(path: string): number | null {
   let stats: ReturnType<typeof lstatSync>;
@@ -160,6 +161,7 @@ export function checkDatabaseFile(path: string): number | null {
   if (stats.isDirectory()) throw refusedDatabase(path, 'is a directory');
   if (!stats.isFile()) throw refusedDatabase(path, 'is not a regular file');
   if (!isOurs(stats.uid)) throw refusedDatabase(path, 'belongs to another user');
+  checkCompanions(path, stats);
   return stats.size;
 }
 
@@ -173,8 +175,8 @@ export function narrowDatabaseFile(path: string): string | null {
   if (stats === undefined || (stats.mode & 0o077) === 0) return null;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   try {
-    // By name, as above. A companion that is a link is none that SQLite opens.
-    for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+    // By name, as above. The database last: a companion that is wider than it is taken for another's.
+    for (const each of [...companionEndings.map((ending) => path + ending), path]) {
       if (lstatSync(each, { throwIfNoEntry: false })?.isFile() === true) chmodSync(each, 0o600);
     }
   } catch {

@@ -228,6 +228,79 @@ describe('opening an existing database', () => {
     });
   });
 
+  /** A journal that is to be rolled back and names another one, which SQLite removes when no journal refers to it. */
+  function journalThatRemoves(victim: string): Buffer {
+    const magic = Buffer.from('d9d505f920a163d7', 'hex');
+    const numbers = (...values: readonly number[]): Buffer =>
+      Buffer.concat(values.map((value) => Buffer.from(Uint32Array.of(value).buffer).swap32()));
+    const name = Buffer.from(victim);
+    const pages = statSync(databaseIn(temp)).size / 4096;
+    const header = Buffer.concat([magic, numbers(0, 1, pages, 512, 4096)], 512);
+    const sum = name.reduce((all, byte) => all + byte, 0);
+    return Buffer.concat([header, numbers(0x40000000 / 4096 + 1), name, numbers(name.length, sum), magic]);
+  }
+
+  it.each(['ours', 'of another installation'])(
+    'plays no journal that lies beside it, which could remove any file: %s',
+    async (whose) => {
+      const path = await made();
+      const victim = join(temp.dir, 'precious');
+      writeFileSync(victim, 'precious');
+      writeFileSync(`${path}-journal`, journalThatRemoves(victim), { mode: 0o600 });
+      const reinsHome = whose === 'ours' ? temp.home : join(temp.dir, 'other');
+      for (const mode of ['create', 'read'] as const) {
+        await expect(openIn(temp, { mode, reinsHome })).rejects.toMatchObject({
+          code: 'config_invalid',
+          message: `The database ${path} is not used: ${path}-journal was not made by Reins, and would be played into it.`,
+          hints: [`mv ${path}-journal ${path}-journal.bak`, `ls -l ${path} ${path}-journal`],
+        });
+      }
+      expect(readFileSync(victim, 'utf8')).toBe('precious');
+    },
+  );
+
+  it('plays no such journal into a file that is to become a database', async () => {
+    await made();
+    const victim = join(temp.dir, 'precious');
+    writeFileSync(victim, 'precious');
+    const journal = journalThatRemoves(victim);
+    const empty = new Sqlite(join(temp.home, 'empty.db'));
+    empty.exec('VACUUM');
+    empty.close();
+    writeFileSync(join(temp.home, 'empty.db-journal'), journal, { mode: 0o600 });
+    await expect(openIn(temp, { path: join(temp.home, 'empty.db') })).rejects.toMatchObject({ code: 'config_invalid' });
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+  });
+
+  it('plays no log that others can read into one that only the user can', async () => {
+    const path = await made();
+    // As a checkout of a repository leaves it: SQLite gives it the mode of the database.
+    writeFileSync(`${path}-wal`, 'not ours', { mode: 0o644 });
+    await expect(openIn(temp)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `The database ${path} is not used: ${path}-wal was not made with it: other users can read or write it.`,
+    });
+    chmodSync(path, 0o644);
+    const warned: string[] = [];
+    (await openIn(temp, {}, warned)).close();
+    expect(warned).toEqual([`The database ${path} had mode 0644; it was set to 0600.`]);
+  });
+
+  it.each(['-wal', '-journal'])('names a companion that is a link or no file: %s', async (ending) => {
+    const path = await made();
+    mkdirSync(path + ending);
+    await expect(openIn(temp)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `The database ${path} is not used: ${path}${ending} is not a regular file.`,
+    });
+    renameSync(path + ending, join(temp.dir, 'directory'));
+    symlinkSync(join(temp.dir, 'nothing'), path + ending);
+    await expect(openIn(temp)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `The database ${path} is not used: ${path}${ending} is a symbolic link.`,
+    });
+  });
+
   it('refuses a machine key that others can read, with the chmod line', async () => {
     const path = await made();
     const key = join(temp.home, 'machine.key');
