@@ -20,8 +20,11 @@ export function openAuditRooms(deps: AuditRoomsDeps) {
   return {
     listAudit: ({ limit, ...filter }: AuditFilter & { readonly limit: number }) => log.list(filter, limit),
     /** `head`: a hash that must be in the chain, beside those that were noted outside the database. */
-    verifyAudit: ({ head }: { readonly head: string | null }): AuditCheck =>
-      log.verify([...knownHeads(deps), ...(head === null ? [] : [{ seq: null, hash: head }])]),
+    verifyAudit: ({ head }: { readonly head: string | null }): AuditCheck => {
+      const noted = knownHeads(deps);
+      const found = log.verify([...noted, ...(head === null ? [] : [{ seq: null, hash: head }])]);
+      return { ...found, noted: noted.length };
+    },
     exportAudit: ({ after, since, limit, with_text }: ExportInput) => ({
       rows: log
         .after({ since }, after, limit)

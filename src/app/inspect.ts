@@ -31,6 +31,16 @@ export type InspectDeps = {
   readonly now: () => number;
 };
 
+async function auditFault(store: InspectDeps['store']): Promise<string | null> {
+  try {
+    const found = (await store.auditRooms()).verifyAudit({ head: null }).break;
+    return found === null ? null : `seq ${found.seq}: ${found.reason}`;
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'config_invalid') return error.message.replace(/\.$/, '');
+    throw error;
+  }
+}
+
 /** Gathers for `doctor` what other rooms know (06 §15). What cannot be looked at is reported, never thrown. */
 export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeMs: number) => Promise<Inspection> {
   /** The audit log is gone through from its first row: what a page asks for at every change takes what was found lately. */
@@ -38,8 +48,7 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
   const auditBreak = async (ageMs: number): Promise<string | null> => {
     const at = deps.now();
     if (chain === null || at < chain.at || at - chain.at >= ageMs) {
-      const found = (await deps.store.auditRooms()).verifyAudit({ head: null }).break;
-      chain = { at, broken: found === null ? null : `seq ${found.seq}: ${found.reason}` };
+      chain = { at, broken: await auditFault(deps.store) };
     }
     return chain.broken;
   };

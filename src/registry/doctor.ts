@@ -94,7 +94,7 @@ function* databaseIssues({ database, unwritable }: Inspection): Generator<SetupI
       code: 'audit_broken',
       severity: 'error',
       category: 'security',
-      message: `The audit log is not what was written: ${auditBreak}.`,
+      message: `The audit log does not verify: ${auditBreak}.`,
       cliCommand: 'reins audit verify',
       subject: path,
     });

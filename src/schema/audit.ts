@@ -64,6 +64,8 @@ export type AuditCheck = {
   readonly last_seq: number | null;
   /** Hash of the last row; of an empty log 64 zeros. */
   readonly head: string;
+  /** How many heads of it were noted outside the database: without any, a cut end is not seen. */
+  readonly noted: number;
   /** Where it breaks first. */
   readonly break: { readonly seq: number; readonly reason: string } | null;
 };

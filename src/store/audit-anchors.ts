@@ -1,7 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import { quote } from '../text/quote.ts';
+import { systemReason } from '../text/system-reason.ts';
+import { codeOf } from '../text/thrown.ts';
 import { machineKey } from './private-file.ts';
 import type { Sql } from './sql.ts';
 
@@ -39,7 +43,10 @@ export function noteHead(deps: AnchorsDeps): void {
   }
 }
 
-/** Heads of this database that were noted and carry our mark. */
+/**
+ * Heads of this database that were noted and carry our mark; none where nothing was noted.
+ * @throws RuntimeError config_invalid where the file is there and cannot be read: then nobody knows
+ */
 export function knownHeads(deps: AnchorsDeps): readonly Anchor[] {
   const key = machineKey(deps.reinsHome, false);
   const id = instanceOf(deps);
@@ -57,10 +64,12 @@ export function knownHeads(deps: AnchorsDeps): readonly Anchor[] {
 function append(path: string, line: string): void {
   const descriptor = openSync(
     path,
-    constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
+    // What has taken the name and is no file (a FIFO) must not hold the program up.
+    constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     0o600,
   );
   try {
+    if (!fstatSync(descriptor).isFile()) return;
     writeSync(descriptor, line);
   } finally {
     closeSync(descriptor);
@@ -68,17 +77,25 @@ function append(path: string, line: string): void {
 }
 
 function linesOf(path: string): readonly string[] {
+  let descriptor: number;
   try {
-    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    try {
-      return readFileSync(descriptor, 'utf8').slice(-maxBytes).split('\n');
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch {
-    return [];
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw unread(path, codeOf(error) === 'ELOOP' ? 'it is a symbolic link' : systemReason(error));
+  }
+  try {
+    if (!fstatSync(descriptor).isFile()) throw unread(path, 'it is not a regular file');
+    return readFileSync(descriptor, 'utf8').slice(-maxBytes).split('\n');
+  } finally {
+    closeSync(descriptor);
   }
 }
+
+const unread = (path: string, why: string): RuntimeError =>
+  new RuntimeError('config_invalid', `The heads of the audit log that were noted in ${path} cannot be read: ${why}.`, {
+    hints: [`ls -ld ${quote(path)}`],
+  });
 
 type Line = Anchor & { readonly instance_id: string; readonly at: number; readonly mac: string };
 

@@ -102,14 +102,14 @@ export function createAuditLog(sql: Sql, tenant: string) {
      * Looks at every row in order, of all tenants: numbers without gaps, each hash over its row and the hash before.
      * @param known hashes that must be in the chain, with the number where that is known
      */
-    verify(known: readonly { readonly seq: number | null; readonly hash: string }[]): AuditCheck {
+    verify(known: readonly { readonly seq: number | null; readonly hash: string }[]): Omit<AuditCheck, 'noted'> {
       const missing = new Map(known.map((one) => [one.hash, one]));
       let entries = 0;
       let first: Link | null = null;
       let last: Link = { seq: 0, hash: genesis };
       /** A log that was pruned says so in one of its rows. */
       let anchored = false;
-      const result = (broken: AuditCheck['break'], follows = false): AuditCheck => ({
+      const result = (broken: AuditCheck['break'], follows = false): Omit<AuditCheck, 'noted'> => ({
         ok: broken === null,
         follows,
         entries,

@@ -1,4 +1,5 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -111,6 +112,32 @@ describe('the audit log', () => {
     expect(await verify()).toEqual([0, expect.stringContaining('ok: 0 entries')]);
     rmSync(anchors());
     expect((await verify())[0]).toBe(0);
+  });
+
+  test('says when what was noted beside it is gone or cannot be read, and waits for nothing', async () => {
+    rmSync(anchors());
+    const gone = await world.run(['audit', 'verify']);
+    expect([gone.code, gone.stdout, gone.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^ok: \d+ entries/),
+      expect.stringContaining('no head of this log was noted outside the database'),
+    ]);
+    const unread = `The heads of the audit log that were noted in ${anchors()} cannot be read: `;
+    symlinkSync('/dev/null', anchors());
+    expect(await world.run(['audit', 'verify'])).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: `reins: ${unread}it is a symbolic link.\n  ls -ld ${anchors()}\n`,
+    });
+    rmSync(anchors());
+    // A FIFO that nobody writes to, or reads from.
+    execFileSync('mkfifo', [anchors()]);
+    expect(await world.run([...tester, ...write])).toMatchObject({ code: 0 });
+    expect((await world.run(['audit', 'verify'])).stderr).toContain(`${unread}it is not a regular file.`);
+    const { issues } = JSON.parse((await world.run(['doctor', '--json'])).stdout);
+    expect(issues.find(({ code }: { code: string }) => code === 'audit_broken').message).toBe(
+      `The audit log does not verify: ${unread}it is not a regular file.`,
+    );
   });
 
   test('is pruned behind an anchor, again and again, and still verifies', async () => {

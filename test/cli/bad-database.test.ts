@@ -99,12 +99,27 @@ describe('DUR-002 and DUR-005: a database that cannot be used', () => {
     expect(readFileSync(database).equals(bytes)).toBe(true);
   });
 
+  test('a damaged page that only a run reads is told once', async () => {
+    const db = new Database(database);
+    const page = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'mcp_servers_name'").pluck().get());
+    db.close();
+    const bytes = readFileSync(database);
+    bytes.fill(0x5a, (page - 1) * 4096, page * 4096);
+    writeFileSync(database, bytes);
+    expect(await world.run(['hi'])).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: `reins: The database ${database} is not used: database disk image is malformed; there is no backup.\n  reins doctor\n`,
+    });
+    expect(readFileSync(database).equals(bytes)).toBe(true);
+  });
+
   test('doctor says of a damaged one what puts it right, and nothing about what stands in it', async () => {
     const text = 'this is not a database, it is text, and there is quite some of it\n'.repeat(20);
     const backup = `${database}.backup-v1-20260101T000000000Z`;
     copyFileSync(database, backup);
     writeFileSync(database, text);
-    writeFileSync(`${database}-wal`, 'a log of the damaged one');
+    writeFileSync(`${database}-wal`, 'a log of the damaged one', { mode: 0o600 });
     writeFileSync(`${database}.damaged`, 'set aside before');
     const { stdout } = await world.run(['doctor', '--skip-probe', '--json']);
     const report = JSON.parse(stdout) as { ready: boolean; issues: { code: string; cliCommand: string | null }[] };

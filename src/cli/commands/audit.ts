@@ -53,12 +53,18 @@ const notThere =
   'the entries that are there follow from each other, but a head that was noted is not among them: ' +
   'so it is after a backup was put back in the place of the database; otherwise entries were cut off or written anew';
 
+/** The file is not there any more, or none of its lines is about this database. */
+const noneNoted =
+  'no head of this log was noted outside the database, so it would not be seen if entries were cut off at its end; ' +
+  '--head takes one that you have noted';
+
 const verify: Handler = async (context) => {
   const found = await (await context.client()).verifyAudit({ head: notedHead(context.invocation.flags.text('head')) });
   if (context.globals.format !== 'text') await context.printJson(found);
-  else if (found.ok)
+  else if (found.ok) {
     await context.print(`ok: ${found.entries} ${found.entries === 1 ? 'entry' : 'entries'}, head ${found.head}`);
-  else {
+    if (found.entries > 0 && found.noted === 0) context.hint(noneNoted);
+  } else {
     await context.print(`seq ${found.break?.seq}: ${found.break?.reason}`);
     if (found.follows) context.hint(notThere);
   }

@@ -47,6 +47,7 @@ export const trustRoutes = {
         first_seq: nullable(number()),
         last_seq: nullable(number()),
         head: string(),
+        noted: number(),
         break: nullable(object({ seq: number(), reason: string() })),
       }),
     ),
