@@ -24,6 +24,10 @@ export async function serveBeam(context: Context): Promise<number> {
   const variable = (name: string): string | null => process.environment[name] || null;
   const port = variable('REINS_PORT');
   const origins = flags.list('public-origin');
+  let lose: (error: RuntimeError) => void = () => {};
+  const lost = new Promise<RuntimeError>((resolve) => {
+    lose = resolve;
+  });
   const { openBeam } = await import('../server/open-beam.ts');
   const beam = await openBeam({
     client: app.client,
@@ -40,6 +44,7 @@ export async function serveBeam(context: Context): Promise<number> {
     secrets: secretSources(context),
     now: process.now,
     trace: (line) => {
+      if (isLost(line.error)) lose(line.error);
       if (globals.trace) terminal.err(`${context.safe(traceText(process.now(), line))}\n`);
     },
     loginFailed: failureLines(context),
@@ -81,10 +86,19 @@ export async function serveBeam(context: Context): Promise<number> {
     const { openInBrowser } = await import('./open-link.ts');
     openInBrowser(link, ground.dataDir ?? ground.reinsHome, context.warn);
   }
-  await stopped;
-  await Promise.all([beam.stop(), ground.rest(stopLimitMs)]);
-  return 0;
+  const error = await Promise.race([stopped, lost]);
+  if (!(error instanceof RuntimeError)) {
+    await Promise.all([beam.stop(), ground.rest(stopLimitMs)]);
+    return 0;
+  }
+  // Nothing of what still runs can be written down.
+  await Promise.allSettled([beam.stop(), ground.rest(stopLimitMs)]);
+  throw error;
 }
+
+/** The database cannot serve this process any more, whatever it does: a request was told so (11 §2.10, §2.12). */
+const isLost = (error: unknown): error is RuntimeError =>
+  error instanceof RuntimeError && (error.code === 'database_damaged' || error.code === 'database_newer');
 
 /** Flags of a run that mean nothing here (09 §1.1). @throws RuntimeError usage */
 function refuseFlags({ invocation }: Context): void {

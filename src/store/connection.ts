@@ -2,12 +2,15 @@ import { RuntimeError } from '../schema/errors.ts';
 import { busy, isBusy, storeError } from './failure.ts';
 import { type Handle, pragmaOf } from './handle.ts';
 import type { Sql, SqlValue } from './sql.ts';
+import type { StillThere } from './still-there.ts';
 
 type ConnectionOptions = {
   readonly path: string;
   /** Schema number of this program: when the file's becomes higher, nothing more is written (11 §2.10). */
   readonly schema: number;
   readonly busyTimeoutMs: number;
+  /** Whether the file that is open still has its name; null or absent: nobody asks. */
+  readonly there?: StillThere | null;
   /** Runs inside the first write transaction, before its body. */
   readonly onFirstWrite: () => void;
 };
@@ -17,13 +20,14 @@ const patience = { leastMs: 2, mostMs: 18, idleMs: 450, queueMs: 60_000 } as con
 
 /** The one connection behind `Sql`, with errors as RuntimeErrors. */
 export function createSql(handle: Handle, options: ConnectionOptions): Sql {
-  const { path } = options;
+  const { path, there = null } = options;
   let durability: 'full' | 'normal' = 'normal';
   let writing = false;
   let hasWritten = false;
 
   const attempt = <T>(body: () => T): T => {
     try {
+      if (!writing) there?.beforeRead();
       return body();
     } catch (error) {
       throw storeError(error, path);
@@ -100,6 +104,7 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
     writing = true;
     try {
       refuseNewer();
+      there?.beforeWrite();
       if (!hasWritten) options.onFirstWrite();
       const result = body();
       handle.prepare('COMMIT').run();

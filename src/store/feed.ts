@@ -71,7 +71,13 @@ export function createFeed(deps: FeedDeps) {
     if (timer !== undefined) return;
     version = sql.dataVersion();
     seen ??= events.lastCursor();
-    timer = setInterval(catchUp, pollMs);
+    timer = setInterval(() => {
+      try {
+        catchUp();
+      } catch {
+        // Nobody waits for this look: what keeps it from the file is told to whoever reads or writes next.
+      }
+    }, pollMs);
   };
 
   const poll = (look: () => void): (() => void) => {

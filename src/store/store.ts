@@ -14,6 +14,7 @@ import type { Migration } from './migrations/migration.ts';
 import { processOwner } from './owner.ts';
 import { checkDatabaseFile, createPrivateFile, machineKey, narrowDatabaseFile } from './private-file.ts';
 import type { Sql } from './sql.ts';
+import { stillThere, type StillThere } from './still-there.ts';
 import { initialise, migrate, ensureWal } from './upgrade.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
@@ -241,10 +242,16 @@ function emptyStore(options: Resolved, connect: Connect): OpenedStore {
   handle.exec('BEGIN');
   applyMigrations(handle, options.migrations, 0);
   handle.exec('COMMIT; PRAGMA query_only = ON');
-  return opened(options, handle, false);
+  return opened(options, handle, false, null);
 }
 
-function opened(options: Resolved, handle: Handle, created: boolean): OpenedStore {
+/** @param there null where no file is open */
+function opened(
+  options: Resolved,
+  handle: Handle,
+  created: boolean,
+  there: StillThere | null = stillThere(options.path),
+): OpenedStore {
   const me = processOwner('store');
   let wrote = false;
   let closed = false;
@@ -252,6 +259,7 @@ function opened(options: Resolved, handle: Handle, created: boolean): OpenedStor
     path: options.path,
     schema: latest(options.migrations),
     busyTimeoutMs: options.busyTimeoutMs,
+    there,
     onFirstWrite: () => {
       noteWriter(handle, me);
       wrote = true;

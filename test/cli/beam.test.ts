@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -49,6 +49,36 @@ const login = async ({ url }: Server, password: string) => {
 };
 
 describe('reins beam', () => {
+  it('answers 503 and ends with exit 3 when its database is removed under it', async () => {
+    const own = await createProject();
+    const path = join(own.workspace, '.reins/local.db');
+    const cli = startCli(own, ['beam', '--port', '0', '--json']);
+    let ready = '';
+    cli.child.stdout.on('data', (piece: string) => {
+      ready += piece;
+    });
+    await cli.saw('\n', 'stdout');
+    await cli.saw('access token: ');
+    const { url } = JSON.parse(ready) as { url: string };
+    const headers = {
+      authorization: `Bearer ${readFileSync(join(own.home, '.reins/beam-token'), 'utf8').trim()}`,
+      'content-type': 'application/json',
+    };
+    for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+    const reply = await fetch(`${url}/api/sessions`, { method: 'POST', headers, body: '{"name":"lost"}' });
+    const message = `The database ${path} was removed while this process had it open, so nothing more is written: start it again.`;
+    expect([reply.status, await reply.json()]).toEqual([
+      503,
+      { error: { message, type: 'api_error', code: 'database_damaged' } },
+    ]);
+    const { code, stderr } = await cli.ended;
+    expect([code, stderr.split('\n').filter((line) => line.includes('was removed'))]).toEqual([
+      3,
+      [`reins: ${message}`],
+    ]);
+    own.remove();
+  });
+
   it('says in one line that it is ready, and stops when it is told to', async () => {
     const server = await serve();
     expect(await (await fetch(`${server.url}/api/health`)).json()).toEqual({ status: 'ok' });

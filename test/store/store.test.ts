@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -17,6 +19,7 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Connect, connectForReading } from '../../src/store/access.ts';
 import { processOwner } from '../../src/store/owner.ts';
+import { stillThere } from '../../src/store/still-there.ts';
 import { connector } from '../../src/store/store.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 import { databaseIn, openIn, startOfTime } from './open.ts';
@@ -593,6 +596,41 @@ describe('write', () => {
     expect(() => sql.write('normal', () => sql.run(put('b')))).toThrow(/has schema 3, this program knows 2/);
     expect(sql.all('SELECT key FROM kv')).toEqual([{ key: 'a' }]);
     close();
+  });
+
+  it.each([
+    ['was removed', () => rmSync(databaseIn(temp))],
+    [
+      'was replaced by another one',
+      () => {
+        copyFileSync(databaseIn(temp), join(temp.home, 'copy'));
+        renameSync(join(temp.home, 'copy'), databaseIn(temp));
+      },
+    ],
+  ])('writes nothing more where the file %s, which would keep none of it', async (what, change) => {
+    const { sql, close } = await openIn(temp);
+    sql.write('normal', () => sql.run(put('a')));
+    change();
+    expect(() => sql.write('normal', () => sql.run(put('b')))).toThrow(
+      `The database ${databaseIn(temp)} ${what} while this process had it open, so nothing more is written: start it again.`,
+    );
+    close();
+  });
+
+  it('looks once a second whether what it reads is still there', () => {
+    const file = join(temp.dir, 'file');
+    const other = join(temp.dir, 'other');
+    for (const path of [file, other]) writeFileSync(path, '');
+    let time = 0;
+    const there = stillThere(file, () => time);
+    rmSync(file);
+    time = 999;
+    there.beforeRead();
+    time = 1000;
+    expect(() => there.beforeRead()).toThrow('was removed while this process had it open');
+    expect(() => there.beforeWrite()).toThrow('was removed');
+    renameSync(other, file);
+    expect(() => there.beforeWrite()).toThrow('was replaced by another one');
   });
 
   it('sees by the data version that another connection has committed', async () => {
