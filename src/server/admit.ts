@@ -41,7 +41,8 @@ export type Admitted = {
  */
 export async function admit(deps: AdmitDeps, { request, peer, route, presented, live }: Arrived): Promise<Admitted> {
   takeRate(deps.rates, presented, peer);
-  if (peer.loopback && presented.kind === 'valid' && deps.comesFromTool(request)) {
+  // On whichever address it came: every address of this machine leads here from within, too.
+  if (presented.kind === 'valid' && deps.comesFromTool(request)) {
     throw refuse('not_allowed', 'What a tool call has started is not served.');
   }
   const refused = checkAccess(route ?? { access: 'any' }, presented, deps.now());

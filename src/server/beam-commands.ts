@@ -5,7 +5,7 @@ import { makeLink } from './links.ts';
 import { createOperator } from './operator.ts';
 import { userName } from './operator-name.ts';
 import { normalise, weaknessOf } from './passwords.ts';
-import { ask, localHost, runningAt } from './running.ts';
+import { ask, localHost, ownAddresses, runningAt } from './running.ts';
 import type { SecretSources } from './signing.ts';
 
 const dayMs = 86_400_000;
@@ -82,13 +82,16 @@ export function createBeamCommands({ ground, secrets, now }: CommandDeps) {
     async link(host: string, port: number): Promise<string> {
       const address = parseAddress(host === 'localhost' ? '127.0.0.1' : host);
       const own = address === null ? host : localHost(address);
-      const scheme = await runningAt(own, port);
-      const version =
-        scheme === null ? null : await ask({ scheme, host: own, port, path: '/api/version', token: this.token() });
-      const instance =
-        typeof version === 'object' && version !== null && 'instance_id' in version ? version.instance_id : null;
-      const name = own.includes(':') ? `[${own}]` : own;
-      if (instance === logins.instanceId) return makeLink(logins, `${scheme}://${name}:${port}`, now());
+      // It may have been started for another address than the one that is configured.
+      for (const at of new Set([own, ...ownAddresses()])) {
+        const scheme = await runningAt(at, port);
+        const version =
+          scheme === null ? null : await ask({ scheme, host: at, port, path: '/api/version', token: this.token() });
+        const instance =
+          typeof version === 'object' && version !== null && 'instance_id' in version ? version.instance_id : null;
+        if (instance === logins.instanceId) return makeLink(logins, `${scheme}://${inUrl(at)}:${port}`, now());
+      }
+      const name = inUrl(own);
       throw new RuntimeError('not_found', `No server of this database runs on ${name}:${port}.`, {
         hints: ['reins beam', 'reins beam link --port <port>'],
       });
@@ -114,6 +117,8 @@ export function createBeamCommands({ ground, secrets, now }: CommandDeps) {
     revokeAll: () => logins.revokeSessions(null, note),
   };
 }
+
+const inUrl = (address: string): string => (address.includes(':') ? `[${address}]` : address);
 
 function tokenState(ground: ServerGround): 'absent' | 'private' | 'refused' {
   try {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
 import { everyAsk } from '../schema/ask.ts';
+import { RuntimeError } from '../schema/errors.ts';
 import { isEphemeral, type RunEvent } from '../schema/event.ts';
 import { type FeedEntry, type FeedKind, topics } from '../schema/feed.ts';
 import { principalKey } from '../schema/login.ts';
@@ -39,7 +40,9 @@ export function streamRoutes(deps: StreamDeps): readonly Route[] {
       ...runEvents,
       streams: true,
       handle: (call) =>
-        wantsStream(call) ? counted(call, () => streamRun({ client, operations, open }, call)) : runEvents.handle(call),
+        wantsStream(call)
+          ? counted(call, () => streamRun({ client, operations, open, lookMs: limits.heartbeatMs }, call))
+          : runEvents.handle(call),
     },
     {
       method: 'GET',
@@ -104,17 +107,17 @@ function onlyParameters(call: Call, ...names: readonly string[]): void {
 const lastKinds: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled']);
 
 type Sources = Pick<StreamDeps, 'client' | 'operations'> & { readonly open: (call: Call) => Frames };
+/** `lookMs`: how often it is looked whether a run has ended without a word. */
+type RunSources = Sources & { readonly lookMs: number };
 
-async function streamRun({ client, operations, open }: Sources, call: Call): Promise<void> {
+async function streamRun({ client, operations, open, lookMs }: RunSources, call: Call): Promise<void> {
   onlyParameters(call, 'after');
   const wanted = startOf(call) ?? 0;
   const run = await operations.getRun({ id: call.params['id'] ?? '' });
-  let after = Math.min(wanted, run.last_seq);
-  const first = (await operations.pageRunEvents({ id: run.id, after, limit: 1 })).items[0];
+  // Where nothing is left of a run, nobody knows what its last one was.
+  let after = run.last_seq === 0 ? wanted : Math.min(wanted, run.last_seq);
   const frames = open(call);
-  if (first !== undefined && first.seq > after + 1) {
-    frames.send(frame('gap', null, JSON.stringify({ from: after + 1, to: first.seq - 1 })));
-  }
+  if (run.last_seq === 0 && run.ended_at !== null) frames.send(gap(after + 1, null));
   // A watch ends where the run rests; whoever watches here waits until it goes on.
   while (frames.isOpen() && !call.signal.aborted) {
     const over = await overBehind(operations, run.id, after);
@@ -122,15 +125,28 @@ async function streamRun({ client, operations, open }: Sources, call: Call): Pro
       frames.end('end', { status: over });
       return;
     }
-    for await (const batch of client.watch({ run_id: run.id, after, signal: call.signal })) {
-      const last = sendBatch(frames, batch);
-      after = Math.max(after, ...batch.map(({ seq }) => seq));
-      if (last !== undefined) {
-        const { status } = await operations.getRun({ id: run.id });
-        frames.end('end', { status });
-        return;
+    const silent = new AbortController();
+    const signal = AbortSignal.any([call.signal, silent.signal]);
+    const looks = setInterval(() => {
+      overBehind(operations, run.id, after).then(
+        (status) => status !== null && silent.abort(),
+        // What cannot be read now is looked for again.
+        () => undefined,
+      );
+    }, lookMs);
+    try {
+      for await (const batch of client.watch({ run_id: run.id, after, signal })) {
+        const last = sendBatch(frames, batch, after);
+        after = Math.max(after, ...batch.map(({ seq }) => seq));
+        if (last !== undefined) {
+          const { status } = await operations.getRun({ id: run.id });
+          frames.end('end', { status });
+          return;
+        }
+        if (!frames.isOpen()) return;
       }
-      if (!frames.isOpen()) return;
+    } finally {
+      clearInterval(looks);
     }
   }
   endWith(frames, call);
@@ -138,24 +154,42 @@ async function streamRun({ client, operations, open }: Sources, call: Call): Pro
 
 /**
  * The status of a run that has ended and tells nothing more: its last events were pruned, or it had been interrupted and made
- * room for the next turn of its session, which is no event. Null for any other.
+ * room for the next turn of its session, which is no event; `removed` for one that is not there any more. Null for any other.
  */
 async function overBehind(operations: RouteClient, id: string, after: number): Promise<string | null> {
-  const { status, ended_at } = await operations.getRun({ id });
-  if (ended_at === null) return null;
-  const { items } = await operations.pageRunEvents({ id, after, limit: 1 });
-  return items.length === 0 ? status : null;
+  try {
+    const { status, ended_at } = await operations.getRun({ id });
+    if (ended_at === null) return null;
+    const { items } = await operations.pageRunEvents({ id, after, limit: 1 });
+    return items.length === 0 ? status : null;
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'not_found') return 'removed';
+    throw error;
+  }
 }
 
-/** @returns the event that ends the run, where it is among them */
-function sendBatch(frames: Frames, batch: readonly RunEvent[]): RunEvent | undefined {
+/**
+ * Stored events are numbered without gaps: where one is missing in front of another it was pruned, which is said.
+ * @param after the last one that was sent
+ * @returns the event that ends the run, where it is among them
+ */
+function sendBatch(frames: Frames, batch: readonly RunEvent[], after: number): RunEvent | undefined {
+  let sent = after;
   for (const event of batch) {
     const text = textOf(event);
-    if (isEphemeral(event.kind)) frames.mayLose(text);
-    else if (!frames.send(text)) return undefined;
+    if (isEphemeral(event.kind)) {
+      frames.mayLose(text);
+      continue;
+    }
+    if (event.seq > sent + 1 && !frames.send(gap(sent + 1, event.seq - 1))) return undefined;
+    sent = Math.max(sent, event.seq);
+    if (!frames.send(text)) return undefined;
   }
   return batch.find(({ kind }) => lastKinds.has(kind));
 }
+
+/** @param to null = to the end */
+const gap = (from: number, to: number | null): string => frame('gap', null, JSON.stringify({ from, to }));
 
 /** Every watcher of a run is handed the same object: it is written once for all of them. */
 const texts = new WeakMap<RunEvent, string>();
@@ -186,7 +220,7 @@ async function streamFeed({ client, open }: Sources, call: Call): Promise<void> 
   const frames = open(call);
   frames.send(frame('hello', null, JSON.stringify({ pending_asks: asks.total, active_runs: running, cursor: after })));
   if (wanted !== null && after + 1 < range.oldest) {
-    frames.send(frame('gap', null, JSON.stringify({ from: after + 1, to: range.oldest - 1 })));
+    frames.send(gap(after + 1, range.oldest - 1));
   }
   for await (const batch of client.watchFeed({ after, signal: call.signal })) {
     for (const entry of batch) {

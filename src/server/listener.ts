@@ -148,6 +148,15 @@ function refuseRaw(socket: Duplex | null, fault: RuntimeError, options: Listener
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
+/**
+ * Whether a connection comes from this machine: over loopback, or over an address that is its own at both ends, which no
+ * other machine can have.
+ */
+export function isFromHere({ socket }: IncomingMessage): boolean {
+  const { remoteAddress, localAddress } = socket;
+  return parseAddress(remoteAddress ?? '')?.loopback === true || (remoteAddress ?? '') === (localAddress ?? null);
+}
+
 /** The address of a peer, as it is shown and counted. */
 export function peerOf(request: IncomingMessage): { readonly address: string; readonly loopback: boolean } {
   const address = request.socket.remoteAddress ?? '';

@@ -8,6 +8,7 @@ import { loginBodyBytes } from './body.ts';
 import { refuse } from './error-body.ts';
 import { hostOf } from './guard.ts';
 import { oneTimeDigest } from './links.ts';
+import { isFromHere } from './listener.ts';
 import type { Operator } from './operator.ts';
 import { userId, userName } from './operator-name.ts';
 import { maxPasswordBytes } from './passwords.ts';
@@ -119,7 +120,7 @@ export function loginRoutes(deps: LoginDeps): readonly Route[] {
       access: 'public',
       maxBodyBytes: loginBodyBytes,
       async handle(call) {
-        if (!call.peer.loopback) throw refuse('loopback_only', 'A login link is good on this machine only.');
+        if (!isFromHere(call.request)) throw refuse('loopback_only', 'A login link is good on this machine only.');
         const { code } = readBody(object({ code: string() }), call.body);
         countLink(call.peer.address);
         if (!logins.redeemCode(oneTimeDigest(code))) {

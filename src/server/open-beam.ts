@@ -90,9 +90,8 @@ export async function openBeam(request: BeamRequest): Promise<OpenedBeam> {
 }
 
 /** Where a link is good: it is taken from this machine alone (09 §4.7), which is not who comes by the name for others. */
-function linkOrigin({ address, publicOrigins }: BindPlan, { url, port }: Beam): string {
-  if (address.loopback) return url;
-  if (!address.wildcard) return publicOrigins[0] ?? url;
+function linkOrigin({ address }: BindPlan, { url, port }: Beam): string {
+  if (!address.wildcard) return url;
   return `${new URL(url).protocol}//${address.family === 6 ? '[::1]' : '127.0.0.1'}:${port}`;
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { networkInterfaces } from 'node:os';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Address } from './address.ts';
 
@@ -80,6 +81,12 @@ export async function runningAt(host: string, port: number): Promise<Scheme | nu
 /** Where this machine reaches a server that listens there. */
 export const localHost = ({ address, family, wildcard }: Address): string =>
   wildcard ? (family === 6 ? '::1' : '127.0.0.1') : address;
+
+/** Addresses of this machine but loopback and those of one link alone. */
+export const ownAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((all = []) =>
+    all.flatMap(({ address, internal }) => (internal || address.startsWith('fe80:') ? [] : [address])),
+  );
 
 /** What keeps the server from listening, in one line (09 §1.4). */
 export async function addressTaken(error: unknown, address: Address, port: number): Promise<unknown> {

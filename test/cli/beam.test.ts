@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ownAddress } from '../support/own-address.ts';
 import { type CliChild, startCli } from '../support/run-cli.ts';
 import { addScript, createProject, tester, type World, writingTurns } from './world.ts';
 
@@ -343,6 +344,23 @@ describe('the credentials on the command line', () => {
     expect(stderr).not.toContain('#code=');
     expect(readdirSync(join(world.workspace, '.reins')).filter((name) => name.startsWith('open-'))).toEqual([]);
   });
+
+  it.skipIf(ownAddress === undefined)(
+    'let in by a link where the server has an address of the network alone',
+    async () => {
+      expect((await world.run(['beam', 'set-password', '--stdin'], { stdin: `${good}\n` })).code).toBe(0);
+      const beyond = ['--host', String(ownAddress), '--allow-remote', '--public-origin', 'https://reins.test'];
+      const server = await serve([...beyond, '--print-link']);
+      const { stdout } = await world.run(['beam', 'link', '--port', String(server.port)]);
+      for (const link of [server.login_url ?? '', stdout.trim()]) {
+        const [origin, code] = link.split('/#code=');
+        expect(origin).toBe(`http://${ownAddress}:${server.port}`);
+        expect((await post(`${origin}/api/auth/link`, { code })).status).toBe(200);
+      }
+      await stop(server);
+      expect((await world.run(['beam', 'reset-password', '--yes'])).code).toBe(0);
+    },
+  );
 
   it('HTTP-006: lets a server beyond this machine say what can be read, and hand out a link that is good here', async () => {
     expect((await world.run(['beam', 'set-password', '--stdin'], { stdin: `${good}\n` })).code).toBe(0);

@@ -162,6 +162,49 @@ test('the stream of a run that was interrupted, and made room for the next turn,
   expect(behind).toBe('retry: 1000\n\nevent: end\ndata: {"status":"interrupted"}\n\n');
 });
 
+test('a stream that is open ends when its run makes room for the next turn, or is removed', async () => {
+  const turn = (text: string) =>
+    server.client.postMessage({ session: 'default', text, model: 'm', provider: 'scripted' });
+  const { run_id: id } = await turn('write');
+  await server.app.seen(id, 'ask');
+  await server.app.client.stopRun({ run_id: id, reason: 'shutdown', within_ms: 0 });
+  // As it is found when its process was killed.
+  server.app.change(`UPDATE runs SET status = 'interrupted' WHERE id = '${id}'`);
+  const waits = await open(`/api/runs/${id}/events`);
+  await server.app.client.awaitRun({ run_id: (await turn('talk')).run_id });
+  expect((await waits.text).endsWith('event: end\ndata: {"status":"interrupted"}\n\n')).toBe(true);
+
+  const gone = await server.run({ input: 'write' });
+  await server.app.seen(gone, 'ask');
+  const last = await open(`/api/runs/${gone}/events`);
+  server.app.change(`DELETE FROM events WHERE run_id = '${gone}'`);
+  server.app.change(`DELETE FROM runs WHERE id = '${gone}'`);
+  expect((await last.text).endsWith('event: end\ndata: {"status":"removed"}\n\n')).toBe(true);
+});
+
+test('a stream says which events were pruned: before, between and behind what is left', async () => {
+  const id = await server.run({ input: 'write' });
+  const { ask_id } = await server.app.seen(id, 'ask');
+  await server.client.endRun({ id, reason: 'enough' });
+  expect(ask_id).toBeDefined();
+  const { last_seq } = await server.client.getRun({ id });
+  expect(last_seq).toBeGreaterThan(6);
+  const told = async (path: string) =>
+    [
+      ...(await (await open(`/api/runs/${id}/events${path}`)).text).matchAll(
+        /^(?:id: (\d+)|event: gap\ndata: (.*))$/gm,
+      ),
+    ].map(([, seq, gap]) => (gap === undefined ? Number(seq) : JSON.parse(gap)));
+  const all = Array.from({ length: last_seq }, (_, index) => index + 1);
+  server.app.change(`DELETE FROM events WHERE run_id = '${id}' AND seq IN (1, 2, 4, 5)`);
+  expect(await told('')).toEqual([{ from: 1, to: 2 }, 3, { from: 4, to: 5 }, ...all.slice(5)]);
+  expect(await told('?after=2')).toEqual([3, { from: 4, to: 5 }, ...all.slice(5)]);
+  expect(await told(`?after=${last_seq + 7}`)).toEqual([]);
+  server.app.change(`DELETE FROM events WHERE run_id = '${id}'`);
+  expect(await told('')).toEqual([{ from: 1, to: null }]);
+  expect(await told('?after=4')).toEqual([{ from: 5, to: null }]);
+});
+
 test('HTTP-009: a changed password ends the streams of every other session, and not those of the caller', async () => {
   const one = await served({ turns: [], streams: { perCredential: 16, all: 64, heartbeatMs: 50 } });
   try {
