@@ -5,6 +5,7 @@ import type { AttachIntent } from './composer/composer-effects.ts';
 import type { Written } from './composer/composer-state.ts';
 import type { HeldDefinition } from './held-definition.ts';
 import type { SlashIntent } from './slash-intent.ts';
+import type { Field } from './overlays/overlay.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
 import type { PageWish } from './transcript/pages.ts';
@@ -66,14 +67,21 @@ export type Effect =
   /** A call whole, or a part of it. `end`: its last rows are shown first. */
   | { readonly do: 'view-result'; readonly item: CallItem; readonly part: number; readonly end: boolean }
   | { readonly do: 'switch-session'; readonly name: string }
-  | { readonly do: 'new-session'; readonly name: string | null }
+  /** `field`: where the name was typed; what is wrong with it is said there. */
+  | { readonly do: 'new-session'; readonly name: string | null; readonly field?: Field }
   | { readonly do: 'load-sessions' }
   | { readonly do: 'load-models' }
   | { readonly do: 'load-run'; readonly run_id: string | null }
   /** What its steps and calls were given and made. */
   | { readonly do: 'load-run-data'; readonly run_id: string }
-  | { readonly do: 'rename-session'; readonly name: string; readonly to: string }
-  | { readonly do: 'fork-session'; readonly name: string; readonly to: string | null; readonly at: number | null }
+  | { readonly do: 'rename-session'; readonly name: string; readonly to: string; readonly field?: Field }
+  | {
+      readonly do: 'fork-session';
+      readonly name: string;
+      readonly to: string | null;
+      readonly at: number | null;
+      readonly field?: Field;
+    }
   | { readonly do: 'delete-session'; readonly name: string; readonly force: boolean }
   | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
   | { readonly do: 'test-backend'; readonly name: string }

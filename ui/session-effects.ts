@@ -1,4 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
+import type { Field } from './overlays/overlay.ts';
 import type { Doing, EffectGround } from './effect-ground.ts';
 
 type Own = 'switch-session' | 'new-session' | 'rename-session' | 'fork-session' | 'delete-session' | 'load-sessions';
@@ -16,28 +17,46 @@ export function sessionEffects({ attempt, say, dispatch, state, link }: EffectGr
     dispatch({ type: 'overlay', overlay: { ...open, rows, at } });
   };
 
+  /** A name that is not taken is put back into the field where it was typed. */
+  const named = (field: Field | undefined, work: (client: RuntimeClient) => Promise<unknown>): void =>
+    attempt(async (client) => {
+      try {
+        await work(client);
+      } catch (error) {
+        const open = state().overlays.at(-1);
+        if (field !== undefined && open?.kind === 'sessions' && open.field === null)
+          dispatch({ type: 'overlay', overlay: { ...open, field } });
+        throw error;
+      }
+    });
+  /** The list in which a session was made has done its work. */
+  const shown = async (name: string, field: Field | undefined): Promise<void> => {
+    await link.openSession(name);
+    if (field !== undefined && state().overlays.at(-1)?.kind === 'sessions') dispatch({ type: 'no-overlays' });
+  };
+
   return {
     'switch-session': ({ name }) =>
       attempt(async (client) => {
         await client.switchSession({ name });
         await link.openSession(name);
       }),
-    'new-session': ({ name }) =>
-      attempt(async (client) => {
+    'new-session': ({ name, field }) =>
+      named(field, async (client) => {
         const made = await client.newSession({ name });
-        await link.openSession(made.name);
+        await shown(made.name, field);
       }),
-    'rename-session': ({ name, to }) =>
-      attempt(async (client) => {
+    'rename-session': ({ name, to, field }) =>
+      named(field, async (client) => {
         const made = await client.renameSession({ name, new_name: to });
         if (state().session?.name === name) dispatch({ type: 'renamed', name: made.name });
         await showSessions(client);
         say(`renamed ${name} to ${made.name}`);
       }),
-    'fork-session': ({ name, to, at }) =>
-      attempt(async (client) => {
+    'fork-session': ({ name, to, at, field }) =>
+      named(field, async (client) => {
         const fork = await client.forkSession({ name, new_name: to, at });
-        await link.openSession(fork.session.name);
+        await shown(fork.session.name, field);
         say(`forked ${fork.from}: ${fork.messages} messages`);
       }),
     'delete-session': ({ name, force }) =>

@@ -195,15 +195,15 @@ function take(state: State, top: ListOverlay, field: Field): Change {
   const done = changed(state, { ...top, field: null });
   switch (field.purpose) {
     case 'new':
-      return closed(state, { do: 'new-session', name: text === '' ? null : text });
+      return only(done, { do: 'new-session', name: text === '' ? null : text, field });
     case 'rename':
       return row === undefined || text === ''
         ? only(done)
-        : only(done, { do: 'rename-session', name: row.name, to: text });
+        : only(done, { do: 'rename-session', name: row.name, to: text, field });
     case 'fork':
       return row === undefined
         ? only(done)
-        : closed(state, { do: 'fork-session', name: row.name, to: text === '' ? null : text, at: null });
+        : only(done, { do: 'fork-session', name: row.name, to: text === '' ? null : text, at: null, field });
     case 'delete':
       // The whole name is typed where there is something to lose.
       return row === undefined || text !== row.name
