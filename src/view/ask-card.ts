@@ -49,7 +49,7 @@ export function askCard(
     title: line(`${shown(ask.id)} · ${ask.tools}.${ask.tool}`),
     deadline: ask.expires_at === null ? 'waits for ever' : formatRemaining(Date.parse(ask.expires_at) - now),
     headline: line(headline(ask)),
-    parts: [
+    parts: toldLast([
       ...(ask.question === null ? [] : questionParts(ask.question, pen)),
       ...(ask.kind === 'budget' ? budgetParts(ask.args, pen) : ask.kind === 'question' ? [] : callParts(ask, pen)),
       ...(ask.preview.started_at === undefined ? [] : [fact('started', ask.preview.started_at)]),
@@ -61,11 +61,17 @@ export function askCard(
       ...(ask.preview.tool_says === undefined ? [] : [saysPart(ask.preview.tool_says, pen)]),
       ...agentParts(ask.preview.adjudicator, pen),
       fact('binds', ask.binding.slice(0, 12)),
-    ],
+    ]),
     warnings: cardWarnings(ask).map(line),
     choices: choices(ask),
   };
 }
+
+/** Who pages through the whole of a card meets what must be seen first, and what says the same again behind it. */
+const toldLast = (parts: readonly CardPart[]): readonly CardPart[] => [
+  ...parts.filter(({ extra }) => extra !== 'told'),
+  ...parts.filter(({ extra }) => extra === 'told'),
+];
 
 /** The ids that a card shows. */
 export const idsOf = (ask: Ask): readonly string[] => [ask.id, ...(ask.run_id === null ? [] : [ask.run_id])];

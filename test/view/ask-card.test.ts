@@ -74,18 +74,12 @@ test('a card shows the call in full and what the runtime knows of it', () => {
   });
 });
 
-test('what a whole diff says already is told once, and stands where everything is viewed', () => {
+test('what a whole diff says already is told once, and stands behind the rest where everything is viewed', () => {
   const edit = { tool: 'edit_file', args: { path: 'a.txt', old_string: 'x', new_string: 'y', replace_all: true } };
   const labels = (more: Partial<Ask>) =>
     askCard(ask(more), now).parts.map(({ label, extra }) => `${label} ${extra ?? ''}`.trim());
-  expect(labels(edit).slice(0, 6)).toEqual([
-    'path',
-    'arg new_string told',
-    'arg old_string told',
-    'arg replace_all',
-    'diff',
-    '',
-  ]);
+  expect(labels(edit).slice(0, 4)).toEqual(['path', 'arg replace_all', 'diff', '']);
+  expect(labels(edit).slice(-3)).toEqual(['binds', 'arg new_string told', 'arg old_string told']);
   const cut = { ...ask({}).preview, diff_note: 'the first 10 of 20 bytes' };
   expect(labels({ ...edit, preview: cut }).slice(0, 4)).toEqual([
     'path',
