@@ -1,4 +1,6 @@
+import type { Ask } from '../src/schema/ask.ts';
 import type { Line } from '../src/view/line.ts';
+import { verdictWord } from '../src/view/transcript.ts';
 import type { ApprovalsAction, ApprovalsView } from './approvals/approvals-state.ts';
 import { drawnCard } from './approvals/drawn-card.ts';
 import { reduceApprovals } from './approvals/reduce-approvals.ts';
@@ -60,6 +62,7 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
   let next: State = { ...state, approvals, closedAt: left ? now : state.closedAt };
   if (action.type === 'resolved' && action.ask.verdict?.remember === 'edits')
     next = { ...next, editsIn: action.ask.session_id };
+  if (action.type === 'resolved') next = { ...next, items: withVerdict(next.items, action.ask) };
   // What is being read about it stays, and says in its title that there is nothing left to answer.
   if (action.type === 'resolved' && state.approvals.card?.id === action.ask.id)
     next = {
@@ -80,6 +83,21 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
     state: next,
     effects: intents.flatMap((intent) => (intent.do === 'keep-text' ? [] : [{ do: 'ask', intent } as const])),
   };
+}
+
+/**
+ * Items that know of the answer. Where a run rested, its verdict is an event behind which it goes on, and of which nobody
+ * who follows it from there is told.
+ */
+function withVerdict(items: State['items'], { id, state, verdict }: Ask): State['items'] {
+  if (verdict === null) return items;
+  const given = { ask_id: id, verdict: verdictWord({ ...verdict, verdict: state }), by: verdict.by, at: verdict.at };
+  const at = items.findIndex((item) =>
+    item.kind === 'call' ? item.ask_id === id : item.kind === 'ask' && item.id === id,
+  );
+  const item = items[at];
+  if (item === undefined || (item.kind !== 'call' && item.kind !== 'ask') || item.verdict !== null) return items;
+  return items.with(at, { ...item, verdict: given });
 }
 
 /** What was answered last is read where it is shown: also what was answered elsewhere, and before this program began. */
