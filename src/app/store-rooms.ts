@@ -106,6 +106,10 @@ export function openStoreRooms(input: StoreRoomsInput) {
       const head = runs.head(runId);
       return head !== undefined && isDriven(head, now());
     },
+    rests: (runId) => {
+      const head = runs.head(runId);
+      return head !== undefined && head.ended_at === null && !isDriven(head, now());
+    },
     checkResumable(runId, acceptChangedChain) {
       const run = runs.stored(runId);
       if (run === undefined) throw new RuntimeError('not_found', `There is no run ${runId}.`);

@@ -1,5 +1,6 @@
 import type { Ask, Verdict } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
 
 /** Who acts, fixed when a client is made; never read from a request (03 §5). */
 export type Actor = { readonly by: string; readonly name: string | null; readonly client: string };
@@ -33,8 +34,8 @@ export type AnswerDeps = {
   isDriven(ask: Ask): boolean;
   /** Refuses where the run that asks could not go on in this process. @throws RuntimeError not_resumable_here, … */
   checkResumable(ask: Ask, acceptChangedChain: boolean): void;
-  /** Whether the run that asks has taken the verdict. */
-  isDelivered(ask: Ask): boolean;
+  /** Whether the run that asks rests without having taken the verdict. */
+  restsUntold(ask: Ask): boolean;
   /** The row as it is now. */
   current(ask: Ask): Ask;
   readonly now: () => number;
@@ -85,7 +86,9 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): A
   // What is over stays as it was read: its row may be waiting for its deadline to be written.
   const standing = ask.state === 'pending' ? deps.current(ask) : ask;
   if (standing.state === 'expired') throw isExpired(deps, standing);
-  return { ask: refuse(standing, input, actor, deps.now()), yours: false, rests: false };
+  const repeated = refuse(deps, standing, input, verdict);
+  // Whoever gave it the first time may have been killed before the run went on (03 §15).
+  return { ask: repeated, yours: false, rests: takesUp(deps, repeated, input) && deps.restsUntold(repeated) };
 }
 
 /** Whether the run goes on in the process that answers: nobody drives it, and the answer is not only to be recorded. */
@@ -123,17 +126,24 @@ export const fullBinding = (ask: Pick<Ask, 'binding'>, given: string): string =>
   given.length >= 12 && ask.binding.startsWith(given.toLowerCase()) ? ask.binding : given;
 
 /** A run that rested for it goes on when somebody says so, and is told of the denial. */
-function isExpired({ isDriven, isDelivered }: AnswerDeps, ask: Ask): RuntimeError {
-  const rests = ask.run_id !== null && !isDriven(ask) && !isDelivered(ask);
+function isExpired(deps: AnswerDeps, ask: Ask): RuntimeError {
   return new RuntimeError(
     'expired',
     `${ask.id} expired at ${ask.resolved_at ?? ask.expires_at}; that counted as a denial`,
-    { hints: rests ? [`reins state resume ${ask.run_id}`] : [] },
+    { hints: wayOn(deps, ask) },
   );
 }
 
+/** How the run goes on that nobody drives and that was not told yet. */
+const wayOn = ({ restsUntold }: AnswerDeps, ask: Ask): readonly string[] =>
+  restsUntold(ask) ? [`reins state resume ${ask.run_id}`] : [];
+
+/** All that a verdict says, and who says it: other words, or another choice, would be lost behind a "yes, denied". */
+const saysOf = ({ outcome, by, treat_as, text, feedback, remember, edited }: Verdict): string =>
+  canonicalJson([outcome, by, treat_as, text, feedback, remember, edited].map((part) => part ?? null));
+
 /** Why an answer did not stand: read from the row that does. */
-function refuse(ask: Ask, input: AnswerInput, actor: Actor, now: number): Ask {
+function refuse(deps: AnswerDeps, ask: Ask, input: AnswerInput, given: Verdict): Ask {
   const { verdict } = ask;
   if (ask.state === 'pending') {
     throw new RuntimeError(
@@ -144,16 +154,18 @@ function refuse(ask: Ask, input: AnswerInput, actor: Actor, now: number): Ask {
       },
     );
   }
-  const sameWithin =
+  const isRepeated =
     verdict !== null &&
-    verdict.by === actor.by &&
-    verdict.outcome === input.outcome &&
+    saysOf(verdict) === saysOf(given) &&
     (input.binding === null || fullBinding(ask, input.binding) === ask.binding) &&
-    now - Date.parse(verdict.at) <= repeatMs;
-  if (sameWithin) return ask;
+    deps.now() - Date.parse(verdict.at) <= repeatMs;
+  if (isRepeated) return ask;
   throw new RuntimeError(
     'already_answered',
     `${ask.id} was already ${ask.state} by ${verdict?.by ?? 'system'} at ${ask.resolved_at ?? ''}`,
-    { data: { state: ask.state, by: verdict?.by ?? null, at: ask.resolved_at, param: ask.state } },
+    {
+      data: { state: ask.state, by: verdict?.by ?? null, at: ask.resolved_at, param: ask.state },
+      hints: wayOn(deps, ask),
+    },
   );
 }

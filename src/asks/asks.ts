@@ -11,6 +11,8 @@ export type AsksDeps = RaiseDeps & {
   readonly feed: Feed;
   /** Whether a process drives this run now. */
   readonly isDriven: (runId: string) => boolean;
+  /** Whether this run rests: it has not ended, and no process drives it. */
+  readonly rests: (runId: string) => boolean;
   /** Refuses a run that could not go on in this process. @throws RuntimeError not_resumable_here, … */
   readonly checkResumable: (runId: string, acceptChangedChain: boolean) => void;
 };
@@ -158,7 +160,7 @@ export function createAsks(deps: AsksDeps) {
           find,
           resolve: (ask, verdict, binding) => resolve(ask, verdict, binding, { also }),
           isDriven,
-          isDelivered: (ask) => rows.isDelivered(ask.id),
+          restsUntold: ({ id, run_id }) => run_id !== null && !rows.isDelivered(id) && deps.rests(run_id),
           checkResumable: (ask, accept) => deps.checkResumable(ask.run_id ?? '', accept),
           current: (ask) => rows.get(ask.id) ?? ask,
           now,

@@ -150,7 +150,8 @@ async function finish(context: Context, client: RuntimeClient, result: RunResult
   await progress.finished(result);
   const { terminal } = context;
   const prefix = terminal.style('err', exit === 0 || exit === 4 ? 'yellow' : 'red', 'reins:');
-  for (const ask of result.asks.filter((entry) => entry.state === 'pending')) {
+  const open = result.asks.filter((entry) => entry.state === 'pending');
+  for (const ask of open) {
     await sayWaiting(context, client, { ...ask, expires_at: null }, prefix);
   }
   if (ending.options.ending !== undefined) ending.options.ending(result);
@@ -159,6 +160,9 @@ async function finish(context: Context, client: RuntimeClient, result: RunResult
     terminal.err(
       `${prefix} the run stopped at its last checkpoint; reins state resume ${result.run_id} goes on with it\n`,
     );
+  // Answered while it came to rest: whoever answered goes on with it, if he still can.
+  else if (result.status === 'suspended' && open.length === 0)
+    terminal.err(`${prefix} the run rests, and its ask is over; reins state resume ${result.run_id} goes on with it\n`);
   else if (failure !== null) {
     terminal.err(`${prefix} ${context.safe(oneLine(failureText(failure)))}\n`);
     for (const hint of hints) terminal.err(`  ${context.safe(hint)}\n`);

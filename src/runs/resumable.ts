@@ -45,10 +45,11 @@ export function checkResumable(
   );
 }
 
-/** Another process has the run. @param owner as its lease names it */
+/** Another process has the run. @param owner as its lease names it; null when it has been given back again */
 export function alreadyRunning(runId: string, owner: string | null): RuntimeError {
-  const [, , pid = ''] = (owner ?? '').split(' ');
-  return new RuntimeError('run_not_resumable', `${runId} is already running in process ${pid}`, {
+  const [, , pid] = (owner ?? '').split(' ');
+  const where = pid === undefined ? 'another process' : `process ${pid}`;
+  return new RuntimeError('run_not_resumable', `${runId} is already running in ${where}`, {
     data: { state: 'active', owner, param: 'active' },
   });
 }

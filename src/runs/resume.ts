@@ -164,7 +164,11 @@ function take(deps: ResumeDeps, run: StoredRun, point: Point): LiveRun {
   let live: LiveRun | undefined;
   const begin = (record: Record): LiveRun => {
     if (!runs.takeLease(run.id, { from: run.lease_owner, to: owner, until: at + leaseMs }, at)) {
-      throw alreadyRunning(run.id, runs.head(run.id)?.lease_owner ?? null);
+      // Another process was quicker, and may have brought it to its end by now.
+      checkResumable({ workspace: run.workspace, now: deps.now }, runs.stored(run.id) ?? run, {
+        acceptChangedChain: true,
+      });
+      throw alreadyRunning(run.id, null);
     }
     if (run.plan_step_id !== null) deps.plans.goesOn(run.id);
     const behind = runs.dropMessages(run.id, next);

@@ -57,6 +57,7 @@ async function open(ceilingMs: number | null = 3_600_000) {
     ceilingMs: () => ceilingMs,
     tenant,
     isDriven: () => driven(),
+    rests: () => !driven(),
     checkResumable: () => {
       throw new RuntimeError('not_resumable_here', 'elsewhere');
     },
@@ -124,6 +125,24 @@ it('gives the stored verdict to the same answer repeated within a minute, and re
   expect(asks.answer(answer(id, 'approve'), person)).toMatchObject({ yours: false, ask: { state: 'approved' } });
   clock += 2_000;
   expect(() => asks.answer(answer(id, 'approve'), person)).toThrow('was already approved');
+});
+
+it('does not take other words or another choice for the same answer', async () => {
+  const { asks, raise } = await open();
+  const denied = raise();
+  asks.answer(answer(denied, 'deny', { feedback: 'use git mv' }), person);
+  expect(asks.answer(answer(denied, 'deny', { feedback: 'use git mv' }), person)).toMatchObject({ yours: false });
+  expect(() => asks.answer(answer(denied, 'deny', { feedback: 'leave it' }), person)).toThrow('was already denied');
+  const approved = raise();
+  asks.answer(answer(approved, 'approve'), person);
+  expect(() => asks.answer(answer(approved, 'approve', { remember: 'session' }), person)).toThrow(
+    'was already approved',
+  );
+  const changed = raise();
+  const edit = (args: object) => ({ ...answer(changed, 'approve'), outcome: 'cancel' as const, edited: { ...args } });
+  asks.answer(edit({ path: 'a', content: 'b' }), person);
+  expect(asks.answer(edit({ content: 'b', path: 'a' }), person)).toMatchObject({ yours: false });
+  expect(() => asks.answer(edit({ path: 'c' }), person)).toThrow('was already cancelled by system:superseded');
 });
 
 it('wakes a waiting run when another process answers', async () => {

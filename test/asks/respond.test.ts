@@ -45,6 +45,7 @@ function open(addRule: AskReviewer['addRule']) {
     ceilingMs: () => null,
     tenant,
     isDriven: () => true,
+    rests: () => false,
     checkResumable: () => {},
   });
   const id = feed.commit('full', (record) =>

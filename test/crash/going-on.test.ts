@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { World } from '../cli/world.ts';
-import { startCli } from '../support/run-cli.ts';
+import { program, startCli } from '../support/run-cli.ts';
 import { createCrashWorld, expectGoneOn, expectSound, madeCalls, rows, startLoop } from './support.ts';
 
 /** Processes that go on with what another one has left, killed in their turn (03 §15). */
@@ -70,6 +70,33 @@ describe('a process that goes on with a run, killed', () => {
     expect(madeCalls(world)).toEqual([]);
     await expectGoneOn(world, 'run');
   });
+});
+
+test('an answer is no failure where another process is quicker to go on with the run', async () => {
+  await startLoop(world, 'run', 'approve', 'after ask').ended;
+  // Between the verdict, which is said, and the lease.
+  const quicker = [process.execPath, program, 'state', 'resume', runId(), '--on-ask', 'deny'];
+  world.write(
+    '../quicker.cjs',
+    `const fs = require('fs'), write = fs.writeSync; let once = true;
+     fs.writeSync = (fd, text, ...rest) => {
+       if (once && String(text).startsWith('approved ')) {
+         once = false;
+         const [node, ...argv] = ${JSON.stringify(quicker)};
+         const { NODE_OPTIONS, ...env } = process.env;
+         require('child_process').spawnSync(node, argv, { env });
+       }
+       return write(fd, text, ...rest);
+     };`,
+  );
+  const id = String(rows(world, 'SELECT id FROM asks')[0]?.['id']);
+  const answered = await world.run(['approvals', 'respond', id, '--approve'], {
+    environment: { NODE_OPTIONS: `--require ${join(world.dir, 'quicker.cjs')}` },
+    apart: true,
+  });
+  expect(answered.stderr).toMatch(/^approved ask_\w+\nrun_\w+ has ended: completed; only a run that rests goes on\n$/);
+  expect([answered.code, answered.stdout]).toEqual([0, '']);
+  expect(madeCalls(world)).toEqual(['1']);
 });
 
 test.each(['before tool_call_started', 'commit tool_call_started', 'after tool_call'])(

@@ -95,6 +95,20 @@ describe('a run that rests for its questions', () => {
     expect(made('a', 'b')).toEqual(['b']);
   });
 
+  it('goes on with the same answer given again, where the first who gave it was killed before it did', async () => {
+    const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
+    const [id = ''] = pending();
+    await answer(running, id, { no_resume: true });
+    expect(await answer(running, id, { no_resume: true })).toMatchObject({ yours: false, rests: false });
+    await expect(answer(running, id, { outcome: 'deny' })).rejects.toMatchObject({
+      code: 'already_answered',
+      hints: [`reins state resume ${runId}`],
+    });
+    expect(await answer(running, id)).toMatchObject({ yours: false, rests: true });
+    expect(await resume(running, runId)).toMatchObject({ status: 'completed' });
+    expect(await answer(running, id)).toMatchObject({ yours: false, rests: false });
+  });
+
   it('keeps what ran before the question: its results are given again, not made again', async () => {
     const allowAppend = [{ tools: 'local_shell', action: 'allow' }];
     const policy = { default_action: 'approve', rules: allowAppend };

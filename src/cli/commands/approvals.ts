@@ -193,12 +193,10 @@ const respond: Handler = async (context) => {
       break;
     }
   }
-  if (refusal !== null) {
-    if (resting.size > 0) await goOn(context, client, [...resting], accept);
-    throw refusal;
-  }
-  if (context.globals.format !== 'text' && resting.size === 0) await context.printJson(recorded);
-  if (resting.size > 0) return goOn(context, client, [...resting], accept);
+  const own = await goOn(context, client, [...resting], accept);
+  if (refusal !== null) throw refusal;
+  if (own !== null) return own;
+  if (context.globals.format !== 'text') await context.printJson(recorded);
   return flags.bool('wait') === true ? waitForRuns(context, client, recorded) : 0;
 };
 
@@ -211,26 +209,35 @@ async function confirm(context: Context, client: RuntimeClient, ask: Ask, goesOn
   else await context.print(line);
 }
 
-/** Goes on with the runs that rested for these asks, one after another. @returns the exit code of the last that failed */
+/**
+ * Goes on with the runs that rested for these asks, one after another.
+ * @returns the exit code of the last that failed; null when none went on here
+ */
 async function goOn(
   context: Context,
   client: RuntimeClient,
   runIds: readonly string[],
   accept: boolean,
-): Promise<number> {
-  const onAsk = await resolveOnAsk(context, context.client);
-  let exit = 0;
+): Promise<number | null> {
+  let exit: number | null = null;
   for (const run_id of runIds) {
-    const started = await client.resumeRun({
-      run_id,
-      accept_changed_chain: accept,
-      on_ask: onAsk,
-      timeout_ms: await resolveTimeout(context, client),
+    const onAsk = await resolveOnAsk(context, context.client);
+    const timeout_ms = await resolveTimeout(context, client);
+    const resume = { run_id, accept_changed_chain: accept, on_ask: onAsk, timeout_ms };
+    const started = await client.resumeRun(resume).catch((error: unknown) => {
+      if (!isTakenUp(error)) throw error;
+      // Somebody who answered in the same moment was quicker; the verdict is recorded all the same (03 §11.1).
+      context.hint(error.message);
+      return null;
     });
-    exit = (await followRun(context, client, started, { onAsk })) || exit;
+    if (started !== null) exit = (await followRun(context, client, started, { onAsk })) || (exit ?? 0);
   }
   return exit;
 }
+
+/** Somebody else goes on with the run, or has brought it to its end. */
+const isTakenUp = (error: unknown): error is RuntimeError =>
+  error instanceof RuntimeError && error.code === 'run_not_resumable';
 
 /** Waits until the runs, which another process drives, have ended or rest again. */
 async function waitForRuns(context: Context, client: RuntimeClient, asks: readonly Ask[]): Promise<number> {
