@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../client/operations.ts';
-import { verdictsFor } from '../schema/ask.ts';
+import { verdictsFor, waitedFor } from '../schema/ask.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { OnAsk } from '../schema/run.ts';
 import { escapeText } from '../view/escape.ts';
@@ -137,6 +137,6 @@ export async function sayWaiting(context: Context, client: RuntimeClient, ask: W
   const { terminal } = context;
   const id = (await shownIds(context, client, 'err', [ask.id]))(ask.id);
   const until = ask.expires_at === null ? '' : `, until ${ask.expires_at}`;
-  terminal.err(`${prefix} waiting for approval ${id}: ${callOf(context, ask)}${until}\n`);
+  terminal.err(`${prefix} waiting for ${waitedFor(ask.kind)} ${id}: ${callOf(context, ask)}${until}\n`);
   terminal.err(`${prefix} answer with: reins approvals respond ${id} ${verdictsFor(ask.kind)}\n`);
 }

@@ -76,7 +76,7 @@ export const exitCodes: readonly (readonly [code: number, meaning: string])[] = 
   [1, 'Failed; a named object was not found or is busy.'],
   [2, 'Usage: a bad flag, word or value, a name taken, or missing input. Nothing changed.'],
   [3, 'Set-up invalid, missing or untrusted: chain, policy, config, database, registration.'],
-  [4, 'Suspended: the run waits for an approval.'],
+  [4, 'Suspended: the run waits for a person.'],
   [5, 'Denied; or refused because it was called from inside a tool run.'],
   [6, 'A bound is exhausted, or the policy leaves no model or backend.'],
   [7, 'Model or backend failure after retries; readiness of category health.'],

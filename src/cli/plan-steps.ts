@@ -3,7 +3,7 @@ import { playSteps, type StepsEnd } from '../client/play-plan.ts';
 import type { StepOutcome, StepStarted } from '../schema/plan.ts';
 import type { OnAsk, RunResult } from '../schema/run.ts';
 import { formatRemaining } from '../view/format.ts';
-import { planFlag, planLines, stepCommands, stepResult } from '../view/plan-lines.ts';
+import { planFlag, planLines, stepCommands, stepResult, stepWaits } from '../view/plan-lines.ts';
 import type { Context } from './context.ts';
 import { followRun } from './follow.ts';
 import { followPlanner, showingAnswer } from './follow-planning.ts';
@@ -106,8 +106,8 @@ async function say(context: Context, outcome: StepOutcome, place: string): Promi
       if (step.summary_error !== null) context.warn(`${place.toLowerCase()} was not summed up: ${step.summary_error}`);
       return;
     case 'waiting':
-      note(`${place.toLowerCase()} waits for an approval`);
-      if (outcome.respond !== null) terminal.err(`  ${outcome.respond}\n`);
+      note(`${place.toLowerCase()} ${stepWaits(step)}`);
+      terminal.err(`  ${outcome.respond ?? `reins plan next${planFlag(outcome.plan)}`}\n`);
       return;
     case 'running':
       note(

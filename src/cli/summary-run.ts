@@ -1,4 +1,5 @@
 import type { RuntimeClient } from '../client/operations.ts';
+import { waitedFor } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { OnAsk, RunResult, RunStarted, StartRun } from '../schema/run.ts';
 import type { Context } from './context.ts';
@@ -52,11 +53,11 @@ function quiet(context: Context, done: () => Promise<void>): Output {
 }
 
 /** Why there is no summary. */
-function whyNot({ error, status, run_id }: RunResult): RuntimeError {
+function whyNot({ error, status, run_id, asks }: RunResult): RuntimeError {
   if (error !== null) return new RuntimeError(error.class, error.message);
   switch (status) {
     case 'suspended':
-      return new RuntimeError('suspended', `${run_id} waits for an approval`);
+      return new RuntimeError('suspended', `${run_id} waits for ${waitedFor(asks.find(({ state }) => state === 'pending')?.kind ?? 'permission')}`);
     case 'exhausted':
       return new RuntimeError('compute_exhausted', 'a compute bound was exhausted before the summary was made');
     case 'interrupted':

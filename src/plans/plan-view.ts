@@ -67,6 +67,7 @@ export function stepView(row: StepRow, now: number): PlanStep {
     started_at: isoOrNull(row.started_at),
     finished_at: isoOrNull(row.finished_at),
     ask_id: claim === 'none' ? null : row.ask_id,
+    ask_kind: claim === 'none' ? null : row.ask_kind,
     note: row.note,
     run_by: claim === 'live' ? holderOf(row) : null,
   };

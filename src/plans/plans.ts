@@ -2,6 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Plan, PlanHead } from '../schema/plan.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
+import { stepWaits } from '../view/plan-lines.ts';
 import { findPlan, findStep } from './find-plan.ts';
 import type { Mirror } from './mirror.ts';
 import { type Claim, claimOf, headView, holderOf, planView, summaryOf, waysOn } from './plan-view.ts';
@@ -203,8 +204,7 @@ const hasStep = (plan: PlanListRow, step: StepRow, what: string): RuntimeError =
 
 const stepBusy = (plan: PlanHead, step: StepRow, claim: Claim): RuntimeError => {
   if (claim === 'live') return new RuntimeError('in_use', `Step ${step.ordinal} is running in process ${pidOf(step)}.`);
-  const why = step.ask_id === null ? 'has its answer and has not gone on yet' : 'waits for an approval';
-  return new RuntimeError('in_use', `Step ${step.ordinal} ${why}.`, { hints: waysOn(plan, step) });
+  return new RuntimeError('in_use', `Step ${step.ordinal} ${stepWaits(step)}.`, { hints: waysOn(plan, step) });
 };
 
 export const pidOf = (step: Pick<StepRow, 'lease_owner' | 'settling'>): string => String(holderOf(step)?.pid ?? '?');

@@ -2,7 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { StepOutcome } from '../schema/plan.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow } from '../store/plans.ts';
-import { stepCommands } from '../view/plan-lines.ts';
+import { stepCommands, stepWaits } from '../view/plan-lines.ts';
 import { waysOn } from './plan-view.ts';
 import { pidOf } from './plans.ts';
 
@@ -55,7 +55,7 @@ export const isRunning = (plan: PlanListRow, step: StepRow): RuntimeError => {
 
 /** @param active as with `hasFailed` */
 export const waits = ({ name }: PlanListRow, step: StepRow, active: boolean): RuntimeError =>
-  new RuntimeError('run_suspended', `Step ${step.ordinal} waits for an approval: ${step.ask_id}`, {
+  new RuntimeError('run_suspended', `Step ${step.ordinal} ${stepWaits(step)}: ${step.ask_id}`, {
     data: { ordinal: step.ordinal, run_id: step.run_id, ask_ids: [step.ask_id] },
     hints: waysOn({ name, active }, step),
   });

@@ -1,12 +1,12 @@
 import { enums, nullable, number, object, string, unknown } from 'superstruct';
-import type { Ask as AskRow, Preview, Verdict } from './ask.ts';
+import { type Ask as AskRow, askKinds, type Preview, type Verdict } from './ask.ts';
 import type { Evaluation } from './policy.ts';
 import type { PolicyState } from './run.ts';
 import { type Known, whole } from './shape.ts';
 
 const head = {
   id: string(),
-  kind: enums(['permission', 'question', 'budget', 'unknown_outcome']),
+  kind: enums(askKinds),
   state: enums(['pending', 'approved', 'denied', 'answered', 'expired', 'cancelled']),
   run_id: nullable(string()),
   session_id: nullable(string()),

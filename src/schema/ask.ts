@@ -2,8 +2,23 @@ import type { Evaluation } from './policy.ts';
 import type { CommandSegment } from './policy-views.ts';
 import type { PolicyState } from './run.ts';
 
-export type AskKind = 'permission' | 'question' | 'budget' | 'unknown_outcome';
+export const askKinds = ['permission', 'question', 'budget', 'unknown_outcome'] as const;
+export type AskKind = (typeof askKinds)[number];
 export type AskState = 'pending' | 'approved' | 'denied' | 'answered' | 'expired' | 'cancelled';
+
+/** What who asks waits for, to stand behind "waiting for" and "waits for". */
+export const waitedFor = (kind: string): string => {
+  switch (kind) {
+    case 'unknown_outcome':
+      return 'a decision about a call of unknown outcome';
+    case 'question':
+      return 'an answer';
+    case 'budget':
+      return 'a decision about a spent bound';
+    default:
+      return 'approval';
+  }
+};
 
 /** A flag of `approvals respond` that answers a kind of ask, so that the command can be pasted. */
 export const verdictFor = (kind: string): string => {

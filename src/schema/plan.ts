@@ -1,4 +1,5 @@
 import { array, boolean, enums, type Infer, literal, nullable, number, object, string, type } from 'superstruct';
+import { askKinds } from './ask.ts';
 import { Driver, type RunStarted, runOptions } from './run.ts';
 
 /** 07 §3.2. */
@@ -65,6 +66,7 @@ export const PlanStep = type({
   finished_at: nullable(string()),
   /** The open question of its run. */
   ask_id: nullable(string()),
+  ask_kind: nullable(enums(askKinds)),
   note: nullable(string()),
   /** The process that works on it; null = none does. */
   run_by: nullable(Driver),

@@ -4,7 +4,7 @@ import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
 import type { Calls } from '../store/calls.ts';
 import type { SessionRow } from '../store/sessions.ts';
 import type { InterruptedTurn } from '../schema/session.ts';
-import { verdictFor } from '../schema/ask.ts';
+import { verdictFor, waitedFor } from '../schema/ask.ts';
 import { type LeaveDeps, leaveTurn } from './leave-turn.ts';
 
 export type FreeSessionDeps = LeaveDeps & {
@@ -139,12 +139,13 @@ const sessionBusy = (session: SessionRow, runId: string): RuntimeError =>
 
 function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['asks'], abandon: string): RuntimeError {
   const askIds = asks.pendingOfRun(head.id);
-  const answers = askIds.map((id) => `reins approvals respond ${id} ${verdictFor(asks.show(id).kind)}`);
+  const open = askIds.map((id) => ({ id, kind: asks.show(id).kind }));
+  const answers = open.map(({ id, kind }) => `reins approvals respond ${id} ${verdictFor(kind)}`);
   // Stopped while nothing was asked, or answered and nobody has gone on with it.
   const message =
     askIds.length === 0
       ? `the last turn of session "${session.name}" was stopped before it ended (run ${head.id})`
-      : `session "${session.name}" waits for an approval of run ${head.id}`;
+      : `session "${session.name}" waits for ${waitedFor(open[0]?.kind ?? 'permission')} (run ${head.id})`;
   const next = answers.length === 0 ? [`reins state resume ${head.id}`] : answers.slice(0, 2);
   return new RuntimeError('run_suspended', message, {
     data: { run_id: head.id, ask_ids: askIds, param: head.id },

@@ -1,3 +1,4 @@
+import { waitedFor } from '../schema/ask.ts';
 import type { Plan, PlanHead, PlanStep } from '../schema/plan.ts';
 
 /** The mark of a step (06 §13). */
@@ -25,10 +26,14 @@ export const firstLine = (text: string): string => text.trimStart().split('\n', 
 export function stepResult(step: PlanStep): string {
   if (step.status === 'failed') return `${step.failure_class ?? 'logic'}: ${firstLine(step.failure_text ?? '')}`;
   if (step.interrupted) return `interrupted; run ${step.run_id ?? '-'} can go on`;
-  if (step.ask_id !== null) return `waiting for ${step.ask_id}`;
+  if (step.ask_id !== null) return `${stepWaits(step)}: ${step.ask_id}`;
   if (step.status === 'completed') return firstLine(step.summary?.summary ?? step.result_text ?? '');
   return step.note ?? '';
 }
+
+/** What a step that waits is waiting for; its run may have come to rest behind the answer. */
+export const stepWaits = ({ ask_id, ask_kind }: Pick<PlanStep, 'ask_id' | 'ask_kind'>): string =>
+  ask_id === null ? 'has its answer and has not gone on yet' : `waits for ${waitedFor(ask_kind ?? 'permission')}`;
 
 /** `N. [x] description`, the further lines of a description indented (06 §13). */
 export const stepLine = (step: PlanStep): string =>

@@ -151,6 +151,7 @@ describe('plan next', () => {
     const [, id = ''] = /approvals respond (ask_\w+) --approve/.exec(stderr) ?? [];
     const again = await plan('next', ...policy);
     expect(again).toMatchObject({ code: 4, stdout: '' });
+    expect(again.stderr).toContain(`Step 1 waits for approval: ${id}`);
     expect(again.stderr).toContain(`approvals respond ${id} --approve`);
     expect((await world.run(['approvals', 'list'])).stdout).toContain('ask-first-');
     const answered = await world.run(['approvals', 'respond', id, '--approve']);

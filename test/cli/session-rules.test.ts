@@ -106,6 +106,7 @@ test('a turn that waits for an approval is named, goes on once it is answered, o
   const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
   const refused = await chat('next');
   expect(refused.code).toBe(4);
+  expect(refused.stderr).toMatch(/session "\S+" waits for approval \(run run_\w+\)/);
   expect(refused.stderr).toContain(`reins approvals respond ${asks[0].id} --approve`);
   expect((await world.run(['approvals', 'respond', asks[0].id, '--approve'])).stdout).toBe('written\n');
   expect(await told()).toEqual(['user: write', 'assistant: W', 'assistant: written']);

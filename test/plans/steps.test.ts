@@ -312,6 +312,18 @@ describe('a step that asks', () => {
     });
   });
 
+  test('says what kind of answer it waits for', async () => {
+    const spent = { default_action: 'allow', rules: [], compute: { maxTurns: 1, onExhausted: 'ask' } };
+    const { plan, step, next, client } = await open(writing, { policy: spent });
+    await plan('g', { from: steps(1) });
+    const { step: stopped, respond } = await step();
+    expect([stopped.status, stopped.ask_kind]).toEqual(['waiting', 'budget']);
+    expect(respond).toBe(`reins approvals respond ${stopped.ask_id} --approve`);
+    const why = 'Step 1 waits for a decision about a spent bound';
+    await expect(next()).rejects.toThrow(`${why}: ${stopped.ask_id}`);
+    await expect(client.retryStep({ plan: null, ordinal: 1 })).rejects.toThrow(`${why}.`);
+  });
+
   test('is completed by whoever goes on with its run, and no other step is begun', async () => {
     const { client, open: another, show, askId, rows, place } = await waiting();
     const elsewhere = await another();

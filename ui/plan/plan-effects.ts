@@ -3,7 +3,7 @@ import { playPlanning, playSteps, type PlanningEnd } from '../../src/client/play
 import { RuntimeError, toWire } from '../../src/schema/errors.ts';
 import type { Plan, PlanningStep, PlanRunOptions, StepOutcome } from '../../src/schema/plan.ts';
 import { plural } from '../../src/view/format.ts';
-import { stepResult } from '../../src/view/plan-lines.ts';
+import { stepResult, stepWaits } from '../../src/view/plan-lines.ts';
 import type { Action } from '../actions.ts';
 import type { State } from '../state.ts';
 import { openList } from '../overlays/overlay.ts';
@@ -293,7 +293,7 @@ function outcomeWords({ step }: StepOutcome): [text: string, bad: boolean] {
     case 'completed':
       return [`${place} completed: ${stepResult(step)}`, false];
     case 'waiting':
-      return [`${place} waits for an answer`, true];
+      return [`${place} ${stepWaits(step)}`, true];
     case 'running':
       return [`${place} stopped at its last checkpoint: n goes on with it`, true];
     case 'pending':

@@ -3,6 +3,7 @@ import { wholeText } from '../composer/draft.ts';
 import { moveRow } from '../composer/visual-lines.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { plural } from '../../src/view/format.ts';
+import { stepWaits } from '../../src/view/plan-lines.ts';
 import type { Effect } from '../effect.ts';
 import type { Ruler } from '../move.ts';
 import { endPlace, moved } from '../transcript/viewport.ts';
@@ -89,7 +90,7 @@ export function planCommand(given: State, ruler: Ruler, id: string, now: number)
       if (step.status === 'waiting' || step.ask_id !== null)
         return asked(
           state,
-          `Step ${step.ordinal} waits for an answer. Skip it, and withdraw its ask?`,
+          `Step ${step.ordinal} ${stepWaits(step)}. Skip it, and withdraw its ask?`,
           'skip it',
           skip,
         );

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { waitedFor } from '../../src/schema/ask.ts';
 import type { AskHead } from '../../src/schema/ask-views.ts';
 import { escapeText } from '../../src/view/escape.ts';
 import { announceAsk } from './announce.tsx';
@@ -12,10 +13,11 @@ export function useNotifications(asks: readonly AskHead[] | null): void {
     known.current = new Set(asks.map(({ id }) => id));
     for (const ask of fresh) {
       const tool = escapeText(`${ask.tools}.${ask.tool}`, { mode: 'line' });
-      announceAsk(`Approval needed: ${tool}`);
+      const what = waitedFor(ask.kind);
+      announceAsk(`Waiting for ${what}: ${tool}`);
       if (!document.hidden || !('Notification' in window) || Notification.permission !== 'granted') continue;
       try {
-        new Notification('Reins: approval needed', { body: `${tool} · ${ask.run_id ?? ''}`, tag: ask.id });
+        new Notification(`Reins: waiting for ${what}`, { body: `${tool} · ${ask.run_id ?? ''}`, tag: ask.id });
       } catch {
         // Browsers of phones have the word and let no page use it.
       }

@@ -12,6 +12,7 @@ import {
   string,
   unknown,
 } from 'superstruct';
+import { askKinds } from '../../schema/ask.ts';
 import { Ask, type AskCardData, AskHead } from '../../schema/ask-views.ts';
 import type { AuditRow } from '../../schema/audit.ts';
 import type { PolicyExplanation, RecordedCallView, WrittenRule } from '../../schema/policy-views.ts';
@@ -32,7 +33,7 @@ export const approvalRoutes = {
     'any',
     object({
       state: optional(enums(states)),
-      kind: optional(enums(['permission', 'question', 'budget', 'unknown_outcome'])),
+      kind: optional(enums(askKinds)),
       run: optional(string()),
       session: optional(string()),
       mission: optional(string()),

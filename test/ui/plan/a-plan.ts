@@ -18,6 +18,7 @@ export const stepOf = (ordinal: number, over: Partial<PlanStep> = {}): PlanStep 
   started_at: null,
   finished_at: null,
   ask_id: null,
+  ask_kind: null,
   note: null,
   run_by: null,
   ...over,
