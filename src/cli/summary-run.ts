@@ -57,7 +57,10 @@ function whyNot({ error, status, run_id, asks }: RunResult): RuntimeError {
   if (error !== null) return new RuntimeError(error.class, error.message);
   switch (status) {
     case 'suspended':
-      return new RuntimeError('suspended', `${run_id} waits for ${waitedFor(asks.find(({ state }) => state === 'pending')?.kind ?? 'permission')}`);
+      return new RuntimeError(
+        'suspended',
+        `${run_id} waits for ${waitedFor(asks.find(({ state }) => state === 'pending')?.kind ?? 'permission')}`,
+      );
     case 'exhausted':
       return new RuntimeError('compute_exhausted', 'a compute bound was exhausted before the summary was made');
     case 'interrupted':

@@ -23,6 +23,13 @@ const unknownText = errorText(
 /** Longest beginning of the arguments that stands for a summary where none was made. */
 const maxSummary = 120;
 
+/** What a tool says of itself in a line is gone with its call: a command line, a path, an address, or all that was given. */
+function summaryOf(args: unknown): string {
+  const { command, path, url } = Object(args) as Readonly<Record<string, unknown>>;
+  const said = [command, path, url].find((text) => typeof text === 'string' && text !== '');
+  return typeof said === 'string' ? said : JSON.stringify(args).slice(0, maxSummary);
+}
+
 /** A verdict was given, and by now another program or place stands where the call leads. */
 type Changed = { readonly kind: 'changed'; readonly ask: string; readonly judged: Judged };
 
@@ -55,7 +62,7 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }
         tools,
         tool,
         args,
-        summary: before?.summary ?? JSON.stringify(args).slice(0, maxSummary),
+        summary: before?.summary ?? summaryOf(args),
         preview: {
           ...(places === undefined ? {} : { places }),
           ...(programs === undefined ? {} : { programs }),

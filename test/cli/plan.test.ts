@@ -263,5 +263,10 @@ describe('the other commands', () => {
     const name = await fresh('in words');
     const { stdout } = await plan('show', '--markdown');
     expect(readFileSync(join(world.workspace, '.reins/plans', `${name}.md`), 'utf8')).toContain(stdout);
+    const both = await plan('show', '--markdown', '--json');
+    expect([both.code, JSON.parse(both.stdout).error.message]).toEqual([
+      2,
+      '--markdown and a JSON output format exclude each other',
+    ]);
   });
 });

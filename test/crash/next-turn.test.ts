@@ -31,7 +31,9 @@ describe('a call that had started, without a terminal', () => {
     const [ask] = asks();
     expect(ask).toMatchObject({ kind: 'unknown_outcome', state: 'pending' });
     expect(refused).toMatchObject({ code: 4, stdout: '' });
-    expect(refused.stderr).toContain('waiting for a decision about a call of unknown outcome ask_');
+    expect(refused.stderr).toMatch(
+      /waiting for a decision about a call of unknown outcome ask_\w+: local_shell\.local_shell \.\/add 1\n/,
+    );
     expect(refused.stderr).toMatch(/answer with: reins approvals respond \S+ --treat-as run-again\|done\|skip\n/);
     expect(await told()).toEqual(['go', 'Call 1.']);
     expect(statuses()).toEqual(['suspended']);

@@ -88,12 +88,7 @@ export function planCommand(given: State, ruler: Ruler, id: string, now: number)
     case 'plan.skip': {
       const skip = { do: 'skip', ...one } as const;
       if (step.status === 'waiting' || step.ask_id !== null)
-        return asked(
-          state,
-          `Step ${step.ordinal} ${stepWaits(step)}. Skip it, and withdraw its ask?`,
-          'skip it',
-          skip,
-        );
+        return asked(state, `Step ${step.ordinal} ${stepWaits(step)}. Skip it, and withdraw its ask?`, 'skip it', skip);
       if (step.status === 'completed')
         return asked(
           state,

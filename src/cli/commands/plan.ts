@@ -36,8 +36,12 @@ const list: Handler = async (context) => {
 
 const show: Handler = async (context) => {
   const { flags, words } = context.invocation;
+  const asMarkdown = flags.bool('markdown') === true;
+  if (asMarkdown && context.globals.format !== 'text') {
+    throw new RuntimeError('usage', '--markdown and a JSON output format exclude each other');
+  }
   const plan = await (await context.client()).showPlan({ plan: words[0] ?? null });
-  if (flags.bool('markdown') === true) await context.print(planMarkdown(plan).trimEnd());
+  if (asMarkdown) await context.print(planMarkdown(plan).trimEnd());
   else await printPlan(context, plan);
   return 0;
 };
