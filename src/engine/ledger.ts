@@ -40,6 +40,8 @@ export type Ledger = {
   openCalls(): readonly OpenCall[];
   /** Whether a message with this call id is in the run, so that a new call may not use it (04 §6.3.2). */
   hasCallId(id: string): boolean;
+  /** The results that a call has in the run, in whatever history, the oldest first. */
+  resultsOf(callId: string): readonly Message[];
 };
 
 /** @param own messages that the run added before it was resumed, in order of their numbers. */
@@ -162,6 +164,7 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
       }
       return callIds.has(id);
     },
+    resultsOf: (callId) => all.filter(({ tool_call_id }) => tool_call_id === callId),
   };
 }
 

@@ -74,12 +74,25 @@ const ownResults = {
 } as const;
 export type OwnResult = keyof typeof ownResults;
 
+const leftContents: ReadonlySet<string> = new Set(
+  (['interrupted', 'not_executed'] as const).map((kind) => errorContent(kind, ownResults[kind])),
+);
+
 /**
  * Why a call has no result (04 §14.6): a message that a task of this run made was left behind by the chain; one that
  * came in, with an earlier run or as input, may have been executed before.
  */
 export const leftOpen = (run: Run, message: Message): 'interrupted' | 'not_executed' =>
   Object.hasOwn(run.state.producers, message.id) ? 'not_executed' : 'interrupted';
+
+/**
+ * What a call came to that was executed in another history of this run; undefined for one that was not. Results that
+ * stand for one that is missing say nothing of that.
+ */
+export const earlierResult = (run: Run, message: Message, call: ToolCallPart): Message | undefined =>
+  Object.hasOwn(run.state.producers, message.id)
+    ? undefined
+    : run.ledger.resultsOf(call.id).find(({ content }) => !leftContents.has(content));
 
 export const ownResult = (run: Run, call: ToolCallPart, kind: OwnResult): Message =>
   resultMessage(run, call, errorContent(kind, ownResults[kind]), true);

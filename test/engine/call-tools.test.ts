@@ -155,6 +155,27 @@ describe('one round of calls', () => {
     });
   });
 
+  it('gives a call that was executed its result again where an older history comes by once more', async () => {
+    const always = (goto: string) => ({ branches: [{ operator: 'default', goto }] }) as const;
+    const tools = { handler: 'execute_tool_calls', input_var: 'chat' } as const;
+    const [chat] = agent().tasks;
+    const played = await play({
+      chain: {
+        tasks: [
+          { ...chat!, transition: always('first') },
+          { id: 'first', ...tools, transition: always('again') },
+          { id: 'again', ...tools, transition: always('end') },
+        ],
+      },
+      script: [calls(write('w'), read('r'))],
+      callTool: (call) =>
+        call.call_id === 'w' ? { kind: 'result', ok: false, content: '{"ok":false}', error: 'denied' } : ok('text'),
+    });
+    expect(played.calls.map(({ call_id }) => call_id)).toEqual(['w', 'r']);
+    expect(spoken(played).slice(2)).toEqual(['tool: {"ok":false}', 'tool: text', 'tool: {"ok":false}', 'tool: text']);
+    expect(played.end).toMatchObject({ kind: 'completed' });
+  });
+
   it('allows nothing to calls of a history that no task of this run produced', async () => {
     const base = [
       { id: 'u', role: 'user', content: 'x', timestamp: 't' },

@@ -218,13 +218,17 @@ describe('a run that rests', () => {
         ...agent({ input_var: 'input', system_instruction: 'r{{edge_count:chat->tools}}' }).tasks,
       ],
     };
-    const [note, task, tools] = chain.tasks;
-    if (note === undefined || task === undefined || tools === undefined) throw new Error('three tasks');
+    const [note, task] = chain.tasks;
+    if (note === undefined || task === undefined) throw new Error('three tasks');
     const loop = {
       tasks: [
         note,
         task,
-        { ...tools, transition: { branches: [{ operator: 'default' as const, goto: 'again' }] } },
+        {
+          id: 'tools',
+          handler: 'execute_tool_calls' as const,
+          transition: { branches: [{ operator: 'default' as const, goto: 'again' }] },
+        },
         { ...task, id: 'again', input_var: 'tools', prompt_template: '' },
       ],
     };
@@ -239,7 +243,7 @@ describe('a run that rests', () => {
       variables: { note: { type: 'string', value: 'noted' }, chat: { $history: [[1, 2]] } },
       edge_counts: { 'note->chat': 1, 'chat->tools': 1, 'tools->again': 1, 'again->tools': 1 },
       moves: 4,
-      rounds: 1,
+      rounds: 2,
       next_message: 5,
       step_index: 4,
       engine: { repetition: { count: 1 } },

@@ -70,6 +70,11 @@ async function execute(step: Prepared, batch: Batch, round: ToolRound): Promise<
       round.leave(at);
       return verdict.handled;
     }
+    if (verdict.kind === 'known') {
+      round.repeat(at, verdict.result);
+      at += 1;
+      continue;
+    }
     if (verdict.kind === 'answer') {
       round.answer(at, verdict.result);
       at += 1;

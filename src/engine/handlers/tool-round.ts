@@ -3,7 +3,7 @@ import type { CallRequest, ToolOutcome } from '../../schema/protocol.ts';
 import { type Prepared, type ToolRules, toolRules } from '../expand.ts';
 import { begunCalls, failed, failure, finalFailure, type Handled, handledError, stoppedBy } from '../failure.ts';
 import { type Bound, lastReport } from '../finish.ts';
-import { append, type OwnResult, ownResult, recordUnsent, resultMessage } from '../messages.ts';
+import { append, earlierResult, type OwnResult, ownResult, recordUnsent, resultMessage } from '../messages.ts';
 import { callKey, checkRepetition, countRefused, countResult, fingerprint, repetitionNote } from '../repetition.ts';
 import { notice } from '../step.ts';
 import { timeLeft } from '../task-clock.ts';
@@ -22,6 +22,8 @@ export type Batch = {
 /** What is to be done with the next call: the engine answers it itself, the gate is asked, or the run ends. */
 export type Verdict =
   | { readonly kind: 'answer'; readonly result: OwnResult }
+  /** Made before, in a history that has grown since from this one: it is not made twice (03 §11.5). */
+  | { readonly kind: 'known'; readonly result: Message }
   | { readonly kind: 'ask_host' }
   | { readonly kind: 'loop'; readonly handled: Handled };
 
@@ -34,6 +36,8 @@ export type ToolRound = {
   judge(at: number): Verdict;
   /** Gives the call a result that the engine writes itself. */
   answer(at: number, result: OwnResult): void;
+  /** Gives the call the result again that it had. */
+  repeat(at: number, result: Message): void;
   /** Gives every call from here on the result that it was not executed. */
   leave(from: number): void;
   /** The end of the calls that may be sent together with the one at `at` (04 §14.3.2). */
@@ -87,6 +91,8 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
   };
 
   const judge = (at: number): Verdict => {
+    const known = earlierResult(run, batch.message, callAt(at));
+    if (known !== undefined) return { kind: 'known', result: known };
     if ((batch.open[at]?.index ?? 0) >= longestBatch) return { kind: 'answer', result: 'too_many_calls' };
     const check = checkRepetition(run.state.repetition, keyAt(at));
     const { name, arguments: args } = callAt(at).function;
@@ -156,6 +162,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
     judge,
     leave,
     stop,
+    repeat: (at, { content, is_error }) => add(resultMessage(run, callAt(at), content, is_error === true)),
 
     answer(at, result) {
       if (result === 'repeated_call') run.state.repetition = countRefused(run.state.repetition);
