@@ -293,7 +293,10 @@ export function createRuns(sql: Sql) {
       sql.run('UPDATE run_state SET lease_owner = NULL, lease_until = NULL WHERE run_id = ?', id);
     },
 
-    /** Runs that rest without a live owner and wait for nobody, and runs with calls whose outcome is unknown (06 §15). */
+    /**
+     * Runs that rest without a live owner and wait for nobody, and runs with calls whose outcome is unknown (06 §15). Who
+     * cancels a run has given its calls up.
+     */
     resting(now: number): { readonly interrupted: number; readonly suspended: number; readonly unknown: string[] } {
       const heads = sql
         .all<RunHead>(
@@ -307,7 +310,8 @@ export function createRuns(sql: Sql) {
       const unknown = sql
         .all<{ run_id: string }>(
           `SELECT DISTINCT run_id FROM tool_calls
-           WHERE (state = 'unknown' AND result IS NULL) OR (state = 'started' AND run_id IN (SELECT value FROM json_each(?))) LIMIT 20`,
+           WHERE (state = 'unknown' AND result IS NULL AND (SELECT status FROM runs WHERE id = run_id) <> 'cancelled')
+             OR (state = 'started' AND run_id IN (SELECT value FROM json_each(?))) LIMIT 20`,
           JSON.stringify(lost),
         )
         .map((row) => row.run_id);

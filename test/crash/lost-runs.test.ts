@@ -32,6 +32,18 @@ test('by doctor, once, with its question still open', async () => {
   expect(rows(world, 'SELECT ended_at FROM runs')).toEqual([{ ended_at: null }]);
 });
 
+test('and was cancelled says what may have run, and doctor speaks of it no more', async () => {
+  await startLoop(world, 'run', 'allow', 'after tool_call_started').ended;
+  const doctor = async () => (await world.run(['doctor'])).stdout;
+  expect(await doctor()).toContain('outcome_unknown');
+  const [run] = rows(world, 'SELECT id FROM runs');
+  const cancelled = await world.run(['state', 'cancel', String(run?.['id'])]);
+  expect(cancelled.stderr).toContain(
+    'warning: local_shell.local_shell ./add 1 had started: it may have run, in part or not at all\n',
+  );
+  expect(await doctor()).not.toContain('outcome_unknown');
+});
+
 test('by the next run, when that has ended; a run that is going on is left alone', async () => {
   const going = startLoop(world, 'run', 'approve');
   await going.saw('reins: answer with: reins approvals respond');

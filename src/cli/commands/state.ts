@@ -4,6 +4,7 @@ import { stuckText } from '../../view/stuck-text.ts';
 import type { Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
 import { when } from '../times.ts';
+import { callSummary } from '../../view/call-summary.ts';
 
 const list: Handler = async (context) => {
   const { flags } = context.invocation;
@@ -72,6 +73,13 @@ const cancel: Handler = async (context) => {
   }
   const shown = await shownIds(context, client, 'out', [id]);
   await context.print(`Cancelled ${shown(id)}.`);
+  // Nobody is asked any more what became of these.
+  for (const call of (await client.showRun({ run_id: id })).calls) {
+    if (call.state !== 'unknown') continue;
+    context.warn(
+      `${call.tools}.${call.tool} ${callSummary(call.args)} had started: it may have run, in part or not at all`,
+    );
+  }
   return 0;
 };
 
