@@ -87,9 +87,7 @@ function fail(step: Step, cause: Failure, partial: Value | null): Settled {
     run.changed();
     return { kind: 'go_on' };
   }
-  const message = cause.final
-    ? cause.message
-    : `task ${task.id} failed after ${at.attempt} attempt${at.attempt === 1 ? '' : 's'}: ${cause.message}`;
+  const message = cause.final ? cause.message : `task ${task.id} failed after ${triesOf(step)}: ${cause.message}`;
   if (target === '') return endFailed(step, cause, message);
 
   const error: Value = { type: 'string', value: message };
@@ -100,6 +98,13 @@ function fail(step: Step, cause: Failure, partial: Value | null): Settled {
   const settled = move(step, target);
   state.entered = { task_id: task.id, message };
   return settled;
+}
+
+/** Attempts of the task, and what its model call was tried again within the last of them: both were seen. */
+function triesOf({ at: { attempt }, record: { retries } }: Step): string {
+  if (retries === 0) return attempt === 1 ? '1 attempt' : `${attempt} attempts`;
+  const again = retries === 1 ? '1 retry' : `${retries} retries`;
+  return attempt === 1 ? `1 attempt and ${again}` : `${attempt} attempts, the last with ${again}`;
 }
 
 function endFailed(step: Step, cause: Failure, message: string): Settled {

@@ -118,6 +118,19 @@ describe('retries', () => {
     expect(ofKind(played, 'step_stream_end')[0]).toMatchObject({ chunk_count: 1, finish_reason: null });
   });
 
+  it('are told beside the attempts of the task when the last of them failed', async () => {
+    const failing = (times: number) => Array.from({ length: times }, () => fails({ class: 'server_error' }));
+    const once = await play({ chain: chat({ retry_policy: { ...retry, max_attempts: 3 } }), script: failing(3) });
+    expect(once.end).toMatchObject({
+      error: { message: expect.stringMatching(/^task chat failed after 1 attempt and 2 retries: /) },
+    });
+    const [task] = chat({ retry_policy: { ...retry, max_attempts: 2 } }).tasks;
+    const twice = { tasks: [{ ...task!, retry_on_failure: 1 }] };
+    expect((await play({ chain: twice, script: failing(4) })).end).toMatchObject({
+      error: { message: expect.stringMatching(/^task chat failed after 2 attempts, the last with 1 retry: /) },
+    });
+  });
+
   it('retries an empty reply, and one of blanks', async () => {
     const played = await play({
       chain: chat({ retry_policy: retry }),
