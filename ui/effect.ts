@@ -5,7 +5,7 @@ import type { AttachIntent } from './composer/composer-effects.ts';
 import type { Written } from './composer/composer-state.ts';
 import type { HeldDefinition } from './held-definition.ts';
 import type { SlashIntent } from './slash-intent.ts';
-import type { Field } from './overlays/overlay.ts';
+import type { Field } from './overlays/field.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
 import type { PageWish } from './transcript/pages.ts';

@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import type { Field } from './overlays/overlay.ts';
+import type { Field } from './overlays/field.ts';
 import type { Doing, EffectGround } from './effect-ground.ts';
 
 type Own = 'switch-session' | 'new-session' | 'rename-session' | 'fork-session' | 'delete-session' | 'load-sessions';

@@ -1,6 +1,7 @@
 import type { Ruler } from './move.ts';
 import { emptyEditing, typeText } from './composer/editing.ts';
-import { type Field, filterField } from './overlays/overlay.ts';
+import type { Field } from './overlays/field.ts';
+import { filterField } from './overlays/overlay.ts';
 import { opened } from './overlays/press.ts';
 import { planSlash } from './plan/plan-press.ts';
 import type { ReportKind } from './effect.ts';

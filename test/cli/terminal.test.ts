@@ -467,7 +467,7 @@ describe('a question on a terminal', () => {
 
     test('l leaves the run at rest', async () => {
       const terminal = await resumed();
-      await terminal.press('l', 'waiting for approval');
+      await terminal.press('l', 'waiting for a decision');
       expect((await terminal.ended).code).toBe(4);
       const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
       expect(asks).toMatchObject([{ kind: 'unknown_outcome', state: 'pending' }]);

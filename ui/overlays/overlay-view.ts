@@ -2,7 +2,8 @@ import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, type Line, say } from '../../src/view/line.ts';
 import { fieldLine } from '../field-line.ts';
 import { type KeyMap, keyOf } from '../keys/key-map.ts';
-import type { Field, ListOverlay } from './overlay.ts';
+import type { Field } from './field.ts';
+import type { ListOverlay } from './overlay.ts';
 
 /** What an overlay has to show: a title with something at its right, what stays at the top, what scrolls, and its keys. */
 export type OverlayView = {

@@ -9,10 +9,8 @@ import type { CallItem } from '../../src/view/items.ts';
 import { edit, type Editing, emptyEditing, isEdit } from '../composer/editing.ts';
 import type { HeldDefinition } from '../held-definition.ts';
 import type { Effect } from '../effect.ts';
+import type { Field } from './field.ts';
 import type { Looking } from './looking.ts';
-
-/** A single-line field of an overlay. `purpose` says what Enter does with it. */
-export type Field = { readonly label: string; readonly purpose: string; readonly editing: Editing };
 
 /** A list with a filter. `field` has the keys while it is there; the letters of the list act only without it (10 §9). */
 type List = { readonly at: number; readonly query: string; readonly field: Field | null };

@@ -3,7 +3,6 @@ import type { Effect } from '../effect.ts';
 import { type Change, only, type State } from '../state.ts';
 import {
   editField,
-  type Field,
   filterField,
   hasOnlyField,
   isList,
@@ -13,6 +12,7 @@ import {
   type Overlay,
   type TextOverlay,
 } from './overlay.ts';
+import type { Field } from './field.ts';
 import { ruleView, whyText } from './why-view.ts';
 import { definitionCommand } from './definition-view.ts';
 import { placeOf } from './place.ts';
