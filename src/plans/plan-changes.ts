@@ -4,7 +4,7 @@ import type { Feed } from '../store/feed.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
 import { ulid } from '../text/ids.ts';
-import { stepCommands } from '../view/plan-lines.ts';
+import { stepCommands, stepWaits } from '../view/plan-lines.ts';
 import { findPlan, findStep } from './find-plan.ts';
 import { planName } from './names.ts';
 import { claimOf, waysOn } from './plan-view.ts';
@@ -45,7 +45,8 @@ export function createPlanChanges(deps: PlanChangeDeps) {
     for (const step of plans.steps(plan.id)) {
       const claim = claimOf(step, now());
       if (claim !== 'live' && claim !== 'waiting') continue;
-      throw new RuntimeError('in_use', `Step ${step.ordinal} of "${plan.name}" is ${step.status}.`, {
+      const stands = claim === 'waiting' ? stepWaits(step) : `is ${step.status}`;
+      throw new RuntimeError('in_use', `Step ${step.ordinal} of "${plan.name}" ${stands}.`, {
         data: { ordinal: step.ordinal },
         hints: claim === 'waiting' ? waysOn({ name: plan.name, active: plan.id === plans.activeId() }, step) : [],
       });

@@ -51,9 +51,23 @@ export function createPlanOperations(deps: PlanOperationDeps) {
   const freed = async (plan: PlanListRow, force: boolean, what: string): Promise<void> => {
     for (const step of busy(plan.id)) {
       if (!force) throw hasStep(plan, step, what);
-      if (step.run_id !== null) await deps.cancelRun(step.run_id, `plan ${what}`);
+      if (step.run_id !== null) await ended(step.run_id, `plan ${what}`);
     }
     books.reconcile(plan.id);
+    if (!force) return;
+    // The process that had the step takes in how it ended.
+    for (let waited = 0; waited < mostMs && busy(plan.id).length > 0; waited += lookEveryMs) {
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
+  };
+
+  /** Ends the run of a step, or, where that has ended by itself, the one that sums it up. */
+  const ended = async (runId: string, reason: string): Promise<void> => {
+    for (const id of [runId, ...plans.openSummaries(runId)]) {
+      await deps.cancelRun(id, reason).catch((error: unknown) => {
+        if (!(error instanceof RuntimeError) || error.code !== 'run_not_active') throw error;
+      });
+    }
   };
 
   const removed = async (plan: PlanListRow): Promise<void> => {
@@ -187,6 +201,10 @@ export function createPlanOperations(deps: PlanOperationDeps) {
     },
   };
 }
+
+/** A run that was cancelled ends within 5 s (03 §11). */
+const mostMs = 5000;
+const lookEveryMs = 50;
 
 export type PlanOperations = ReturnType<typeof createPlanOperations>;
 

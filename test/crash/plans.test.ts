@@ -115,6 +115,21 @@ describe('a step whose process is killed', () => {
     expectSound(world);
   });
 
+  test('in no way, but summed up in a process that lives, gives way to delete --force', async () => {
+    world.write('../script.json', JSON.stringify(hangingSummary));
+    const going = startCli(world, ['plan', 'next', ...flags()]);
+    await expect.poll(() => rows(world, "SELECT 1 FROM runs WHERE kind = 'step_summary'").length).toBe(1);
+    const name = String(rows(world, 'SELECT name FROM plans')[0]?.['name']);
+    const deleted = await world.run(['plan', 'delete', name, '--force']);
+    expect([deleted.code, deleted.stderr, deleted.stdout]).toEqual([0, '', `Deleted plan "${name}".\n`]);
+    expect(rows(world, 'SELECT 1 FROM plans')).toEqual([]);
+    await going.ended;
+    expect(rows(world, 'SELECT DISTINCT kind, status FROM runs ORDER BY kind')).toEqual([
+      { kind: 'plan_step', status: 'completed' },
+      { kind: 'step_summary', status: 'cancelled' },
+    ]);
+  });
+
   test('in a call asks what became of it, and goes on with the answer', async () => {
     expect((await next('after tool_call_started')).signal).toBe('SIGKILL');
     const asked = await next();
