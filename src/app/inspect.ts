@@ -41,16 +41,23 @@ async function auditFault(store: InspectDeps['store']): Promise<string | null> {
   }
 }
 
+/** What is found by reading whole tables. */
+type Whole = {
+  readonly at: number;
+  readonly broken: string | null;
+  readonly damaged: Inspection['database']['damagedSessions'];
+};
+
 /** Gathers for `doctor` what other rooms know (06 §15). What cannot be looked at is reported, never thrown. */
 export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeMs: number) => Promise<Inspection> {
   /** The audit log is gone through from its first row: what a page asks for at every change takes what was found lately. */
-  let chain: { readonly at: number; readonly broken: string | null } | null = null;
-  const auditBreak = async (ageMs: number): Promise<string | null> => {
+  let chain: Whole | null = null;
+  const lookThrough = async (ageMs: number): Promise<Whole> => {
     const at = deps.now();
     if (chain === null || at < chain.at || at - chain.at >= ageMs) {
-      chain = { at, broken: await auditFault(deps.store) };
+      chain = { at, broken: await auditFault(deps.store), damaged: await deps.store.damagedSessions() };
     }
-    return chain.broken;
+    return chain;
   };
 
   return async (named, chainAgeMs) => {
@@ -68,6 +75,7 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
     });
     store.lostRuns.mark();
     const { interrupted, suspended, unknown } = store.runs.resting(deps.now());
+    const whole = deps.problem === null ? await lookThrough(chainAgeMs) : null;
     const dataDir = workspace.dataDirExists ? workspace.dataDir : null;
     return {
       dataDir,
@@ -82,7 +90,8 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
         bytes: sizeOf(workspace.dbPath),
         schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
         problem: deps.problem,
-        auditBreak: deps.problem === null ? await auditBreak(chainAgeMs) : null,
+        auditBreak: whole?.broken ?? null,
+        damagedSessions: whole?.damaged ?? [],
         freeBytes: freeBytes(nearest(workspace.dbPath)),
       },
       openPermissions: openPermissions([

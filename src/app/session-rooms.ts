@@ -30,6 +30,7 @@ export function openSessionRooms(deps: SessionRoomsDeps) {
   const search = createMessageSearch(sql, tenant);
   const find = createFindSession(sessions);
   return {
+    damagedSessions: copies.damaged,
     forkSession: (input: ForkInput) => forkSession({ ...deps, copies, find }, input),
     sessionsThatSay: (text: string) => sessionsThatSay(search, text),
     searchMessages: (input: SearchInput) => searchMessages({ search, find }, input),

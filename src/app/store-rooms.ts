@@ -221,6 +221,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     plans,
     planRooms,
     sessionForTurn: sessionOperations.sessionForTurn,
+    damagedSessions: async () => (await sessionRooms()).damagedSessions(),
     sessionsThatSay: async (text: string) => (await sessionRooms()).sessionsThatSay(text),
     findRun: async (part: string) => (await stateRooms()).findRun(part),
     /** Forgets what was approved for a session, by name or id. */

@@ -77,7 +77,7 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
 const lowMiB = 100;
 
 function* databaseIssues({ database, unwritable }: Inspection): Generator<SetupIssue> {
-  const { problem, auditBreak, path, freeBytes } = database;
+  const { problem, auditBreak, damagedSessions, path, freeBytes } = database;
   const freeMiB = Math.floor(freeBytes / (1024 * 1024));
   if (freeMiB < lowMiB) {
     yield issue({
@@ -97,6 +97,16 @@ function* databaseIssues({ database, unwritable }: Inspection): Generator<SetupI
       message: `The audit log does not verify: ${auditBreak}.`,
       cliCommand: 'reins audit verify',
       subject: path,
+    });
+  }
+  for (const { name, messages } of damagedSessions) {
+    yield issue({
+      code: 'database_corrupt',
+      severity: 'warning',
+      category: 'storage',
+      message: `${messages} ${messages === 1 ? 'message' : 'messages'} of the session "${name}" cannot be read; no model gets them.`,
+      cliCommand: `reins session show ${name}`,
+      subject: name,
     });
   }
   // The directory that cannot be written is the cause, and is told below.

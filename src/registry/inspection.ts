@@ -44,6 +44,8 @@ export type Inspection = {
     } | null;
     /** Where the audit log breaks; null when it is whole. */
     readonly auditBreak: string | null;
+    /** Sessions with messages that cannot be read, and how many. */
+    readonly damagedSessions: readonly { readonly name: string; readonly messages: number }[];
     /** Where it lies or would lie; unlimited where the system does not say. */
     readonly freeBytes: number;
   };

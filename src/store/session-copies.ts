@@ -1,4 +1,4 @@
-import { type MessageRow, member, messageColumns } from './messages.ts';
+import { isReadable, type MessageRow, member, messageColumns } from './messages.ts';
 import type { Sql } from './sql.ts';
 
 /** The message that a unit begins with, as far as a copy is to be cut behind it. */
@@ -9,6 +9,11 @@ type UnitHead = {
   /** JSON array of the ids of its calls; null without calls. */
   readonly calls: string | null;
 };
+
+/** The columns of a copy; what is no JSON stays what nobody can read, in a form that may be written. */
+const copied = messageColumns
+  .replace('id, ', '')
+  .replace('payload', "CASE WHEN json_valid(payload) THEN payload ELSE 'null' END");
 
 /** Sessions read whole and copied (07 §2.8), of one tenant. */
 export function createSessionCopies(sql: Sql, tenant: string) {
@@ -43,6 +48,15 @@ export function createSessionCopies(sql: Sql, tenant: string) {
   };
 
   return {
+    /** Sessions with messages that cannot be read (07 §1.3), and how many, at most 5. All messages are looked at. */
+    damaged(): { readonly name: string; readonly messages: number }[] {
+      return sql.all(
+        `SELECT s.name, count(*) AS messages FROM messages m JOIN sessions s ON s.id = m.session_id
+         WHERE s.tenant_id = ? AND CASE WHEN json_valid(payload) THEN ifnull(${isReadable}, 0) = 0 ELSE 1 END GROUP BY s.id ORDER BY s.name LIMIT 5`,
+        tenant,
+      );
+    },
+
     /** `seq` of the last message; 0 when there is none. */
     lastSeq(sessionId: string): number {
       return (
@@ -78,7 +92,7 @@ export function createSessionCopies(sql: Sql, tenant: string) {
     copyMessages(from: string, into: string, to: number, after = 0): number {
       sql.run(
         `INSERT INTO messages (session_id, ${messageColumns})
-         SELECT ?, ? || '-' || seq, ${messageColumns.replace('id, ', '')} FROM messages
+         SELECT ?, ? || '-' || seq, ${copied} FROM messages
          WHERE ${owned} AND seq <= ? AND (? = 0 OR role = 'system' OR (seq > ? AND kind <> 'summary'))`,
         into,
         into,

@@ -206,6 +206,26 @@ list the files
   });
 });
 
+test('a message that cannot be read is reported by doctor, and is copied by a fork as what it is', async () => {
+  await chat('hello');
+  const doctor = async () => (await world.run(['doctor', '--skip-probe'])).stdout;
+  expect(await doctor()).not.toContain('database_corrupt');
+  const { default: Sqlite } = await import('better-sqlite3');
+  const database = new Sqlite(join(world.workspace, '.reins/local.db'));
+  database.pragma('ignore_check_constraints = ON');
+  database.exec(`UPDATE messages SET payload = '{"con' WHERE seq = 1`);
+  database.close();
+  expect(await doctor()).toContain(
+    'database_corrupt: 1 message of the session "default" cannot be read; no model gets them.',
+  );
+  expect((await world.run(['session', 'fork', 'copy'])).code).toBe(0);
+  const { messages } = JSON.parse((await world.run(['session', 'export', 'copy', '--format', 'json'])).stdout);
+  expect(messages.map(({ text }: { text: string }) => text.slice(0, 20))).toEqual([
+    '[unreadable message]',
+    '(scripted demo) Hell',
+  ]);
+});
+
 describe('session search', () => {
   test('prints each message with the passage, best first', async () => {
     await chat('hello heron');

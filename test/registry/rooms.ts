@@ -57,6 +57,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
     schema: 1,
     problem: null,
     auditBreak: null,
+    damagedSessions: [],
     freeBytes: 1e12,
   },
   openPermissions: [],

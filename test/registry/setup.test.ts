@@ -442,6 +442,7 @@ describe('what other rooms find', () => {
       schema: 9,
       problem: { code, message: 'said there', mend },
       auditBreak: null,
+      damagedSessions: [],
       freeBytes: 1e12,
     },
   });
@@ -471,6 +472,7 @@ describe('what other rooms find', () => {
           schema: 1,
           problem: null,
           auditBreak: 'seq 3: hash mismatch',
+          damagedSessions: [],
           freeBytes: 1e12,
         },
       }),
@@ -551,6 +553,7 @@ describe('what other rooms find', () => {
           schema: 1,
           problem: null,
           auditBreak: null,
+          damagedSessions: [],
           freeBytes: 100 * 2 ** 20 - 1,
         },
       }),
