@@ -117,13 +117,13 @@ describe('denials', () => {
 });
 
 test.each([
-  ['timeout', 7, 'reins backend test script'],
-  ['no_tool_support', 1, 'reins model list'],
-])('a model call that fails with %s says what to do next', async (name, code, hint) => {
+  ['timeout', '1 attempt and 3 retries', 7, 'reins backend test script'],
+  ['no_tool_support', '1 attempt', 1, 'reins model list'],
+])('a model call that fails with %s says what to do next', async (name, tries, code, hint) => {
   const ended = await run(name);
   expect([ended.code, ended.stderr.split('\n')]).toEqual([
     code,
-    [`reins: task work failed after 1 attempt: no (model tester, backend script) (${name})`, `  ${hint}`, ''],
+    [`reins: task work failed after ${tries}: no (model tester, backend script) (${name})`, `  ${hint}`, ''],
   ]);
   expect(await object(name)).toMatchObject({
     exit_code: code,
