@@ -20,6 +20,7 @@ export const classByWord: Readonly<Record<string, ProviderErrorClass>> = {
   billing_error: 'quota',
   billing_hard_limit_reached: 'quota',
   billing_not_active: 'quota',
+  budget_exceeded: 'quota',
   overloaded_error: 'overloaded',
   context_length_exceeded: 'context_exceeded',
   tokens_limit_reached: 'context_exceeded',
@@ -28,11 +29,16 @@ export const classByWord: Readonly<Record<string, ProviderErrorClass>> = {
   tool_use_failed: 'malformed',
   output_parse_failed: 'malformed',
   model_not_found: 'model_not_found',
+  model_not_supported: 'model_not_found',
+  model_decommissioned: 'model_not_found',
+  invalid_model: 'model_not_found',
+  deploymentnotfound: 'model_not_found',
   invalid_api_key: 'auth',
   authentication_error: 'auth',
   unauthenticated: 'auth',
   permission_error: 'permission',
   permission_denied: 'permission',
+  key_model_access_denied: 'permission',
   rate_limit_error: 'rate_limit',
   rate_limit_exceeded: 'rate_limit',
   content_filter: 'content_filter',
@@ -70,21 +76,26 @@ export const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
     'no_tool_support',
   ],
   [
-    /model.{0,200}(not found|does not exist|doesn't exist|is not available)|unknown model|no such model/i,
+    /model.{0,200}(not found|does not exist|doesn't exist|not exist\b|is not available)|unknown model|no such model/i,
+    'model_not_found',
+  ],
+  // The same of OpenRouter, LM Studio, LiteLLM, Bedrock and Groq.
+  [
+    /not a valid model\b|no endpoints found for|no models? (is |are )?loaded|invalid model( name| id(entifier)?)?\b(?! (param|config|input|output|option|response))|model identifier is invalid|has been decommissioned/i,
     'model_not_found',
   ],
   [
-    /(do(es)? not|doesn't|not) support (image|vision|multimodal)|image (input|url).{0,30}not supported|not a (vision|multimodal) model|missing data required for image input/i,
+    /(do(es)? not|doesn't|not) support (image|vision|multimodal)|image (input|url).{0,30}not supported|not a (vision|multimodal) model|missing data required for image input|no endpoints found that support image/i,
     'unsupported',
   ],
-  [/api[ _]key not valid|invalid api key|incorrect api key/i, 'auth'],
+  [/api[ _]key (not (valid|found)|expired)|invalid api key|incorrect api key/i, 'auth'],
   [/insufficient_quota|billing|credit balance/i, 'quota'],
 ];
 
 /** Texts of a server that names no status: Ollama's error lines, mid-stream errors. */
 export const classByLooseText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
   [/overloaded|server busy|too many requests|try again later/i, 'overloaded'],
-  [/rate limit/i, 'rate_limit'],
+  [/rate ?limit/i, 'rate_limit'],
   [/unauthorized/i, 'auth'],
   [/timed? ?out/i, 'timeout'],
   [/runner|out of memory|cuda|internal (server )?error|unexpected eof|resource|crash|terminated/i, 'server_error'],

@@ -31,6 +31,10 @@ export function failure(
   };
 }
 
+/** The beginning of what a server sent, quoted. Masked before it is cut: half a key would not be known again. */
+export const excerpt = (origin: Origin, text: string, length: number): string =>
+  JSON.stringify(maskSecrets(text, origin).slice(0, length));
+
 /** A smaller number is a status or a position, not a context. */
 const leastContext = 512;
 
@@ -95,7 +99,11 @@ function readErrorValue(value: unknown): ServerError {
   if (typeof outer === 'string') return { message: outer, words: [] };
   if (!isObject(outer)) return { message: '', words: [] };
   const inner = outer['error'] ?? outer['detail'] ?? outer;
-  if (typeof inner === 'string') return { message: inner, words: wordsOf(outer) };
+  if (typeof inner === 'string') {
+    // Ollama asks for an account of its own where it passes a request on to a hosted model.
+    const signIn = typeof outer['signin_url'] === 'string' ? '; sign in with: ollama signin' : '';
+    return { message: `${inner}${signIn}`, words: wordsOf(outer) };
+  }
   if (!isObject(inner)) return { message: JSON.stringify(inner).slice(0, 300), words: wordsOf(outer) };
   const { message, code, param } = inner;
   const delay = retryInfoOf(inner['details']);
@@ -107,11 +115,20 @@ function readErrorValue(value: unknown): ServerError {
   const said = enclosed === '' ? own : `${own}: ${enclosed}`;
   return {
     // The field that a server refuses is named here even where the sentence does not say it.
-    message: typeof param === 'string' && param !== '' && !said.includes(param) ? `${said} (${param})` : said,
+    message: typeof param === 'string' && !noParam.has(param) && !said.includes(param) ? `${said} (${param})` : said,
     words: [...wordsOf(inner), ...(hasQuotaFailure(inner['details']) ? ['quota_failure'] : [])],
-    ...(typeof code === 'number' && code >= 400 && code < 600 ? { status: code } : {}),
+    ...statusOf(code),
     ...(delay === null ? {} : { retry_after_ms: delay }),
   };
+}
+
+/** What stands in `param` where no field is meant; a proxy writes the null of its own language. */
+const noParam: ReadonlySet<string> = new Set(['', 'None', 'null']);
+
+/** A status as the code of an error; a proxy writes it as text. */
+function statusOf(code: unknown): { readonly status?: number } {
+  const status = typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : code;
+  return typeof status === 'number' && status >= 400 && status < 600 ? { status } : {};
 }
 
 const wordsOf = (error: Readonly<Record<string, unknown>>): string[] =>
@@ -157,6 +174,8 @@ function classify(status: number, error: ServerError): ProviderErrorClass {
   const { words, message } = error;
   const settled = firstWord(classByWord, words);
   if (settled === 'rate_limit' && status !== 0 && status !== 429) return byStatus(status, error);
+  // More than a whole minute allows: waiting changes nothing, a shorter request does.
+  if (settled === 'rate_limit' && /^request too large\b/i.test(message)) return 'context_exceeded';
   if (settled !== null) return settled;
   // Gemini: a used-up quota comes with its details and a wait; without them the service is out of capacity.
   if (words.includes('resource_exhausted')) return words.includes('quota_failure') ? 'rate_limit' : 'overloaded';
@@ -176,7 +195,8 @@ function byStatus(status: number, { message, words }: ServerError): ProviderErro
     case 402:
       return 'quota';
     case 403:
-      return words.some((word) => word.includes('billing')) ? 'quota' : 'permission';
+      if (words.some((word) => word.includes('billing'))) return 'quota';
+      return /\binput was flagged\b/i.test(message) ? 'content_filter' : 'permission';
     case 404: {
       const named = firstMatch(classByText, message);
       return named ?? (/\bmodels?\b/i.test(message) ? 'model_not_found' : 'invalid_request');

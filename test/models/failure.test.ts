@@ -38,6 +38,32 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     [429, 'billing limit reached', 'quota'],
     [429, { error: { type: 'requests', message: 'see your billing page' } }, 'rate_limit'],
     [500, { error: 'model "x" not found, try pulling it first' }, 'model_not_found'],
+    // How services say that they do not have a model.
+    [400, { error: { message: 'foo/bar is not a valid model ID', code: 400 } }, 'model_not_found'],
+    [404, { error: { message: 'No endpoints found for foo/bar.', code: 404 } }, 'model_not_found'],
+    [400, { error: { message: 'Model Not Exist', code: 'invalid_request_error' } }, 'model_not_found'],
+    [400, { object: 'error', message: 'Invalid model: foo', type: 'invalid_model', code: '1500' }, 'model_not_found'],
+    [400, { error: { message: 'The model `x` has been decommissioned.', code: 'x' } }, 'model_not_found'],
+    [400, { error: 'No models loaded. Please load a model in the developer page.' }, 'model_not_found'],
+    [400, { error: { message: 'Invalid model name passed in model=foo.', code: '400' } }, 'model_not_found'],
+    [
+      400,
+      { error: { message: 'The requested model is not supported.', code: 'model_not_supported' } },
+      'model_not_found',
+    ],
+    [404, { error: { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' } }, 'model_not_found'],
+    [400, { message: 'The provided model identifier is invalid.' }, 'model_not_found'],
+    [400, { error: { message: 'Invalid model parameter: top_p' } }, 'invalid_request'],
+    [404, { error: { message: 'No endpoints found that support image input', code: 404 } }, 'unsupported'],
+    [400, { error: { message: 'API key expired. Please renew the API key.', status: 'INVALID_ARGUMENT' } }, 'auth'],
+    [400, { error: { message: 'Budget has been exceeded!', type: 'budget_exceeded' } }, 'quota'],
+    [401, { error: { message: 'key not allowed', type: 'key_model_access_denied', code: '401' } }, 'permission'],
+    [403, { error: { message: 'Your input was flagged for "violence".', code: 403 } }, 'content_filter'],
+    [
+      429,
+      { error: { message: 'Request too large for gpt-x: Limit 3, Requested 5', code: 'rate_limit_exceeded' } },
+      'context_exceeded',
+    ],
     [502, 'Bad gateway', 'server_error'],
     [301, '', 'permanent'],
   ])('reads %i with %j as %s', (status, body, expected) => {
@@ -94,6 +120,16 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     });
   });
 
+  it('says how to sign in where an Ollama server asks for it', () => {
+    expect(http(401, { error: 'unauthorized', signin_url: 'https://h.example/connect' }).message).toBe(
+      'backend "far" answered 401: unauthorized; sign in with: ollama signin',
+    );
+  });
+
+  it('names no field where a proxy writes that there is none', () => {
+    expect(http(400, { error: { message: 'odd', param: 'None' } }).message).toBe('backend "far" answered 400: odd');
+  });
+
   it('names the field that the error object names', () => {
     expect(http(400, { error: { message: 'not allowed', param: 'seed' } }).message).toBe(
       'backend "far" answered 400: not allowed (seed)',
@@ -107,6 +143,9 @@ describe('class of an error inside a stream', () => {
     [{ error: { type: 'rate_limit_error' } }, 'rate_limit'],
     [{ error: { code: 529, message: 'x' } }, 'overloaded'],
     [{ error: { message: 'Rate limit reached' } }, 'rate_limit'],
+    [{ error: { message: 'litellm.RateLimitError: x' } }, 'rate_limit'],
+    [{ error: { message: 'x', code: '500' } }, 'server_error'],
+    [{ error: { message: 'x', code: '1500' } }, 'permanent'],
     [{ error: 'request timed out' }, 'timeout'],
     [{ error: 'error parsing tool call: raw=\'{"q":"model not found"\', err=unexpected end' }, 'malformed'],
     [{ error: [1] }, 'permanent'],
