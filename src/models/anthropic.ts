@@ -6,7 +6,7 @@ import type { Origin } from './failure.ts';
 import { argumentsObject, conversation, ownMeta, systemText, toolLoop } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
-import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
+import { failIncomplete, failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, textOr } from './shape.ts';
 import { anthropicBudget, canThink, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
@@ -179,6 +179,8 @@ type ThinkingBlock = { type: 'thinking'; thinking: string; signature: string } |
 function createDecoder(origin: Origin, names: WireNames): Decoder {
   const thinking = new Map<number, ThinkingBlock>();
   const calls = new Map<number, number>();
+  /** Blocks whose input came whole where it usually begins empty: deltas say it again. */
+  const whole = new Set<number>();
   const tokens = { input: 0, cached: 0, output: 0 };
   let reason: FinishReason | null = null;
   let stopped = false;
@@ -210,13 +212,15 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
       case 'tool_use': {
         calls.set(index, calls.size);
         const { id, name, input } = block;
-        const whole = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+        const given = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+        if (given === '') whole.delete(index);
+        else whole.add(index);
         parts.add({
           kind: 'tool_call',
           index: calls.size - 1,
           ...(typeof id === 'string' && id !== '' ? { id } : {}),
           name: names.toEngine(textOr(name, '')),
-          ...(whole === '' ? {} : { arguments_delta: whole }),
+          ...(given === '' ? {} : { arguments_delta: given }),
         });
         return;
       }
@@ -230,7 +234,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
     else if (typeof json === 'string') {
       const call = calls.get(index);
       if (call === undefined) failMalformed(parts, origin, 'arguments of a tool call that was not begun');
-      else if (json !== '') parts.add({ kind: 'tool_call', index: call, arguments_delta: json });
+      else if (json !== '' && !whole.has(index)) parts.add({ kind: 'tool_call', index: call, arguments_delta: json });
     }
     const block = thinking.get(index);
     if (typeof thought === 'string') {
@@ -264,17 +268,26 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         case 'message_stop':
           stopped = true;
           return 'done';
-        case 'error':
-          failStream(parts, origin, payload);
-          return 'more';
+        // A proxy that does not stream answers with the message as a whole.
+        case 'message': {
+          const { content, stop_reason: word, usage } = payload;
+          const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+          for (const [at, block] of blocks.entries()) if (isObject(block)) startBlock(at, block, parts);
+          readUsage(usage);
+          if (typeof word === 'string') reason = ownMember(finishReasons, word) ?? 'other';
+          stopped = true;
+          return 'done';
+        }
         default:
-          // `ping`, `content_block_stop`, and events of later versions.
+          // `ping`, `content_block_stop`, and events of later versions; a proxy may leave the type of an error out.
+          if (payload['type'] === 'error' || payload['error'] != null) failStream(parts, origin, payload);
           return 'more';
       }
     },
-    end(parts) {
-      if (!stopped) {
-        failMalformed(parts, origin, 'a reply that ends without message_stop');
+    end(parts, marked, heard) {
+      // A proxy may end the stream with the mark of another service.
+      if (!stopped && !(marked && reason !== null)) {
+        failIncomplete(parts, origin, 'a reply that ends without message_stop', heard);
         return;
       }
       if (tokens.input > 0 || tokens.output > 0) {

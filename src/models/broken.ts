@@ -58,7 +58,7 @@ const networkReasons: Readonly<Record<string, string>> = {
 function networkFailure(origin: Reached, error: unknown, started: boolean): ModelFailure {
   const code = codeOf(error) ?? '';
   const text = messageOf(error) || code;
-  if (code.startsWith('HPE_')) {
+  if (code.startsWith('HPE_') || code.startsWith('Z_')) {
     return failure(origin, 'malformed', `backend "${origin.backend}" sent an undecodable HTTP reply: ${text}`);
   }
   if (code.startsWith('ERR_INVALID_') || code === 'ERR_UNESCAPED_CHARACTERS') {

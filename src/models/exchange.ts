@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { TLSSocket } from 'node:tls';
 import { codeOf } from '../text/thrown.ts';
@@ -56,6 +57,8 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
   const decoder = new StringDecoder('utf8');
   let request: ClientRequest | null = null;
   let response: IncomingMessage | null = null;
+  /** The body as it was before it was compressed for the way. */
+  let source: Readable | null = null;
   let broken: Broken | null = null;
   let stale = false;
   let started = false;
@@ -96,18 +99,22 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
     stale = request?.reusedSocket === true && response === null && isReset(error);
     settle({ kind: 'network', error, started });
   };
-  const onResponse = (incoming: IncomingMessage): void => {
-    response = incoming;
+  const onResponse = async (incoming: IncomingMessage): Promise<void> => {
     incoming.on('error', onError);
-    incoming.on('end', () => {
+    // Without an error before it: the server went away before the announced end. What came whole may still be decoded.
+    incoming.on('close', () => {
+      if (!incoming.complete) settle({ kind: 'network', error: null, started });
+    });
+    const decoded = isCompressed(incoming) ? await uncompressed(incoming, onError) : incoming;
+    decoded.on('end', () => {
       if (broken !== null) return;
       ended = true;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
       notify();
     });
-    // Without an error before it: the server went away before the announced end.
-    incoming.on('close', () => settle({ kind: 'network', error: null, started }));
+    source = decoded;
+    response = incoming;
     notify();
   };
   const onSocket = (socket: TLSSocket & { readonly secureConnecting?: boolean }): void => {
@@ -126,9 +133,9 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
     try {
       request = start(abandon.signal);
       request.on('error', onError);
-      request.on('response', onResponse);
       // Without a listener Node closes the connection and says nothing.
       request.on('upgrade', () => onError(new Error('it switches protocols (101), which was not asked for')));
+      request.on('response', (incoming) => void onResponse(incoming).catch(onError));
       // True of both transports: `secureConnecting` is a member of TLS sockets and absent elsewhere.
       request.on('socket', (socket) => onSocket(socket as TLSSocket));
       request.on('proxyConnect', (reply: { readonly statusCode?: number }) => {
@@ -155,7 +162,7 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
 
   /** What has arrived is still handed over when the connection was lost, but not after an abort or a limit. */
   const take = (): Buffer | null =>
-    response !== null && !released && (broken === null || broken.kind === 'network') ? response.read() : null;
+    source !== null && !released && (broken === null || broken.kind === 'network') ? source.read() : null;
 
   return {
     async head() {
@@ -168,7 +175,7 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
     body: {
       async read() {
         // A listener for `readable` keeps the flow paused: what the consumer has not taken stays in the socket.
-        if (response?.listenerCount('readable') === 0) response.on('readable', notify);
+        if (source?.listenerCount('readable') === 0) source.on('readable', notify);
         for (;;) {
           const chunk = take();
           if (chunk !== null) {
@@ -191,18 +198,31 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
         signal.removeEventListener('abort', onAbort);
         clearTimeout(timer);
         if (ended || broken !== null) return;
-        if (!drain || response === null) {
+        if (!drain || response === null || source === null) {
           settle({ kind: 'cancelled' });
           return;
         }
         const stop = setTimeout(() => request?.destroy(), 1000);
         stop.unref();
         response.once('close', () => clearTimeout(stop));
-        response.off('readable', notify);
-        response.resume();
+        source.off('readable', notify);
+        source.resume();
       },
     },
   };
+}
+
+const encodingOf = ({ headers }: IncomingMessage): string => headers['content-encoding']?.trim().toLowerCase() ?? '';
+
+/** We ask for no encoding, but some proxies compress whatever passes through them. */
+const isCompressed = (incoming: IncomingMessage): boolean =>
+  ['gzip', 'x-gzip', 'deflate', 'br'].includes(encodingOf(incoming));
+
+async function uncompressed(incoming: IncomingMessage, onError: (error: unknown) => void): Promise<Readable> {
+  const { createBrotliDecompress, createUnzip } = await import('node:zlib');
+  const decoder = encodingOf(incoming) === 'br' ? createBrotliDecompress() : createUnzip();
+  decoder.on('error', onError);
+  return incoming.pipe(decoder);
 }
 
 const isReset = (error: unknown): boolean => ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');

@@ -7,7 +7,7 @@ import { reduceSchema } from './gemini-schema.ts';
 import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
-import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
+import { failIncomplete, failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, textOr } from './shape.ts';
 import { canThink, geminiThinking, geminiVersion, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
@@ -152,7 +152,15 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   PROHIBITED_CONTENT: 'content_filter',
   BLOCKLIST: 'content_filter',
   SPII: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
 };
+
+/** Reasons of a model that wrote what the service could not read; asked again, it writes it better. */
+const miswritten: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'MALFORMED_RESPONSE',
+]);
 
 function createDecoder(origin: Origin, names: WireNames): Decoder {
   let calls = 0;
@@ -185,7 +193,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
 
   return {
     read(payload, parts) {
-      if (payload['error'] !== undefined) {
+      if (payload['error'] != null) {
         failStream(parts, origin, payload);
         return 'more';
       }
@@ -200,15 +208,19 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         for (const part of content['parts']) readPart(part, parts);
       }
       const word = candidate['finishReason'];
-      if (word === 'MALFORMED_FUNCTION_CALL') failMalformed(parts, origin, 'a malformed function call');
-      else if (typeof word === 'string') {
+      if (typeof word === 'string' && miswritten.has(word)) {
+        const why = textOr(candidate['finishMessage'], '');
+        const what =
+          word === 'MALFORMED_FUNCTION_CALL' ? 'a malformed function call' : `a reply that ends with ${word}`;
+        failMalformed(parts, origin, why === '' ? what : `${what}: ${why}`);
+      } else if (typeof word === 'string') {
         reason = ownMember(finishReasons, word) ?? 'other';
       }
       return 'more';
     },
-    end(parts) {
+    end(parts, _marked, heard) {
       if (reason === null) {
-        failMalformed(parts, origin, 'a reply that ends without a finish reason');
+        failIncomplete(parts, origin, 'a reply that ends without a finish reason', heard);
         return;
       }
       if (usage !== null) parts.add({ kind: 'usage', usage });

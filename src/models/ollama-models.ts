@@ -133,6 +133,7 @@ async function followPull(target: Target, body: Body, onProgress: (progress: Pul
     const next = await frames();
     if (next.kind === 'failure') return failed(next.failure);
     if (next.kind === 'too_long') return malformed(`sent ${next.what}`);
+    if (next.kind === 'page') return malformed('sent a web page, not its progress');
     for (const payload of next.payloads) {
       const line = parseLine(payload);
       if (line === null) return malformed('sent undecodable progress');

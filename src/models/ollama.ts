@@ -7,7 +7,7 @@ import { estimateTokens } from '../text/tokens.ts';
 import { argumentsObject, conversation, resultText, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { functionTools, type WireNames, wireNames } from './names.ts';
-import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
+import { failIncomplete, failStream, finishParts, type Parts } from './parts.ts';
 import { count, textOr } from './shape.ts';
 import { canThink, ollamaThink, thinkNotices } from './think.ts';
 import { thinkTagReader } from './think-tag.ts';
@@ -147,7 +147,8 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
 
   return {
     read(payload, parts) {
-      if (payload['error'] !== undefined) {
+      // A proxy may write the member into every line.
+      if (payload['error'] != null && payload['error'] !== '') {
         failStream(parts, route, payload);
         return 'more';
       }
@@ -173,10 +174,10 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
       }
       return 'done';
     },
-    end(parts) {
+    end(parts, _marked, heard) {
       tags.end(parts);
       if (!done) {
-        failMalformed(parts, route, 'a reply that ends without its last line');
+        failIncomplete(parts, route, 'a reply that ends without its last line', heard);
         return;
       }
       if (usage !== null && wasCut(usage, numCtx, estimate)) {

@@ -5,7 +5,7 @@ import { ownMember } from '../text/own-member.ts';
 import { failure } from './failure.ts';
 import type { ProviderErrorClass } from './model.ts';
 import type { WireNames } from './names.ts';
-import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
+import { failIncomplete, failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, textOr } from './shape.ts';
 import { thinkTagReader } from './think-tag.ts';
 import type { Decoder } from './wire-model.ts';
@@ -28,7 +28,7 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
     parts.thinking(firstText(delta, thinkingNames));
     const { content, refusal, reasoning_details: given } = delta;
     if (typeof content === 'string') write(content, parts);
-    else if (Array.isArray(content)) for (const piece of content) readPiece(piece, parts);
+    else if (Array.isArray(content)) for (const piece of content) readPiece(piece, write, parts);
     if (typeof refusal === 'string' && refusal !== '') {
       refusedText = true;
       parts.text(refusal);
@@ -42,8 +42,9 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
   };
 
   const readFinish = (word: string, choice: Bag, parts: Parts): void => {
-    const broken = ownMember(brokenReasons, word);
-    if (broken === undefined) reason = ownMember(finishReasons, word) ?? 'other';
+    const known = word.toLowerCase();
+    const broken = ownMember(brokenReasons, known);
+    if (broken === undefined) reason = ownMember(finishReasons, known) ?? 'other';
     else if (choice['error'] !== undefined) failStream(parts, route, choice);
     else parts.fail(failure(route, broken, `backend "${route.backend}" broke off its reply: ${word}`));
   };
@@ -61,16 +62,21 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
       // A server that does not stream answers with one `message` of the same members.
       const { delta, message, finish_reason: word } = choice;
       if (isObject(delta)) readDelta(delta, false, parts);
-      else if (isObject(message)) readDelta(message, true, parts);
+      // A whole message behind the deltas of a stream says the same once more.
+      else if (isObject(message) && !parts.begun) readDelta(message, true, parts);
       if (typeof word === 'string' && word !== '') readFinish(word, choice, parts);
       return 'more';
     },
-    end(parts, marked) {
+    // What may follow is usage and the end mark: a connection that is lost there has lost nothing of the answer.
+    get settled() {
+      return reason !== null;
+    },
+    end(parts, marked, heard) {
       tags?.end(parts);
       // After the end mark the reply is whole, even if no reason was given.
       if (reason === null && marked && parts.begun) reason = 'stop';
       if (reason === null) {
-        failMalformed(parts, route, 'a reply that ends without a finish reason');
+        failIncomplete(parts, route, 'a reply that ends without a finish reason', heard);
         return;
       }
       if (usage !== null) parts.add({ kind: 'usage', usage });
@@ -101,6 +107,9 @@ function isError(payload: Bag): boolean {
   return choices === undefined && (typeof message === 'string' || typeof detail === 'string' || Array.isArray(detail));
 }
 
+/** What a delta says of its call. */
+type Named = { readonly id: string; readonly name: string; readonly text: string };
+
 type OpenCall = { readonly index: number; id: string; name: string; text: string };
 
 /** Puts deltas of calls together by their index (08 §5.2.4). */
@@ -122,19 +131,22 @@ function createCalls(route: Route, names: WireNames) {
   };
 
   /** The call of a delta without an index: the one that is named, a new one, or the newest. */
-  const unnumbered = (id: string, name: string): OpenCall => {
+  const unnumbered = (delta: Named): OpenCall => {
+    const { id, name } = delta;
     const last = calls.at(-1);
-    if (id !== '') return calls.find((call) => call.id === id) ?? open(calls.length);
+    if (id !== '') {
+      const known = calls.findLast((call) => call.id === id);
+      return known === undefined || follows(delta, known) ? open(calls.length) : known;
+    }
     const begins =
       last === undefined || (name !== '' && last.name !== '' && (name !== last.name || isWhole(last.text)));
     return begins ? open(calls.length) : last;
   };
 
-  const numbered = (index: number, id: string, name: string): OpenCall => {
+  const numbered = (index: number, delta: Named): OpenCall => {
     const known = byIndex.get(index);
-    const other = known !== undefined && id !== '' && known.id !== '' && id !== known.id && name !== '';
-    // Many servers give every call of a reply the same index. A new id behind a call that is complete begins the next one.
-    if (known !== undefined && !(other && route.type !== 'openai' && isWhole(known.text))) return known;
+    // Many servers give every call of a reply the same index.
+    if (known !== undefined && (route.type === 'openai' || !follows(delta, known))) return known;
     const call = open(index);
     byIndex.set(index, call);
     return call;
@@ -144,20 +156,22 @@ function createCalls(route: Route, names: WireNames) {
     /** @param whole the delta is a call, not a piece of one */
     read(delta: Bag, whole: boolean, parts: Parts): void {
       const id = textOr(delta['id'], '');
-      const given = isObject(delta['function']) ? delta['function'] : {};
+      // A few leave the object around name and arguments out.
+      const given = isObject(delta['function']) ? delta['function'] : delta;
       const name = textOr(given['name'], '');
       const args = given['arguments'];
+      const text = typeof args === 'string' ? args : args === undefined || args === null ? '' : JSON.stringify(args);
       const number = delta['index'];
       const call = whole
         ? open(calls.length)
         : typeof number === 'number'
-          ? numbered(number, id, name)
-          : unnumbered(id, name);
+          ? numbered(number, { id, name, text })
+          : unnumbered({ id, name, text });
+      if (route.type !== 'openai' && repeats({ id, name, text }, call)) return;
       if (conflicts(call, id, name)) {
         failMalformed(parts, route, `a tool call that changes its id or name at index ${call.index}`);
         return;
       }
-      const text = typeof args === 'string' ? args : args === undefined || args === null ? '' : JSON.stringify(args);
       const extra = delta['extra_content'];
       parts.add({
         kind: 'tool_call',
@@ -179,6 +193,20 @@ function createCalls(route: Route, names: WireNames) {
 const conflicts = (call: OpenCall, id: string, name: string): boolean =>
   (id !== '' && call.id !== '' && id !== call.id) || (name !== '' && call.name !== '' && name !== call.name);
 
+/** Whether a delta says once more what a call with this id holds already. */
+const repeats = ({ id, name, text }: Named, call: OpenCall): boolean =>
+  id !== '' && id === call.id && name === call.name && text === call.text && isWhole(text);
+
+/**
+ * Whether a named delta behind a call that is complete begins the next one: by its id, or with arguments of its own where
+ * ids are missing or the same.
+ */
+function follows(delta: Named, call: OpenCall): boolean {
+  const { id, name, text } = delta;
+  if (name === '' || !isWhole(call.text) || repeats(delta, call)) return false;
+  return (id !== '' && call.id !== '' && id !== call.id) || text.trim() !== '';
+}
+
 /** Whether arguments are complete: nothing can follow a JSON object. */
 function isWhole(text: string): boolean {
   if (!text.trimStart().startsWith('{')) return false;
@@ -190,9 +218,10 @@ function isWhole(text: string): boolean {
 }
 
 /** Content as a list of typed pieces, which a few servers send. */
-function readPiece(piece: unknown, parts: Parts): void {
+function readPiece(piece: unknown, write: (content: string, parts: Parts) => void, parts: Parts): void {
+  if (typeof piece === 'string') write(piece, parts);
   if (!isObject(piece)) return;
-  if (typeof piece['text'] === 'string') parts.text(piece['text']);
+  if (typeof piece['text'] === 'string') write(piece['text'], parts);
   const { thinking } = piece;
   if (typeof thinking === 'string') parts.thinking(thinking);
   if (!Array.isArray(thinking)) return;
@@ -201,6 +230,7 @@ function readPiece(piece: unknown, parts: Parts): void {
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
+  eos: 'stop',
   tool_calls: 'tool_calls',
   function_call: 'tool_calls',
   length: 'length',

@@ -1,5 +1,5 @@
 import type { FinishReason } from '../schema/message.ts';
-import { failure, type Origin, streamFailure } from './failure.ts';
+import { excerpt, failure, type Origin, streamFailure } from './failure.ts';
 import type { ModelFailure, ModelPart } from './model.ts';
 
 /**
@@ -104,6 +104,18 @@ export function finishParts(parts: Parts, origin: Origin, reason: FinishReason):
 
 export function failMalformed(parts: Parts, origin: Origin, what: string): void {
   parts.fail(failure(origin, 'malformed', `backend "${origin.backend}" sent ${what}`));
+}
+
+/**
+ * A body that ended before the reply did. One that holds nothing of an answer is shown: it is the page or the message of
+ * something that stands where the model server should be.
+ * @param heard the beginning of the body
+ */
+export function failIncomplete(parts: Parts, origin: Origin, what: string, heard: string): void {
+  const body = heard.trim();
+  if (parts.begun) failMalformed(parts, origin, what);
+  else if (body === '') failMalformed(parts, origin, 'an empty reply');
+  else failMalformed(parts, origin, `something that is no reply: ${excerpt(origin, body, 200)}`);
 }
 
 /** An error object inside a stream (08 §5). */

@@ -15,6 +15,8 @@ export type Framer = {
 /** Longest line, and longest reply (08 §5). */
 const maxLine = 8 * 1024 * 1024;
 const maxReply = 32 * 1024 * 1024;
+/** As much of the beginning of a body is kept, in characters, to show a part of what came in place of a reply. */
+const mostHeard = 4096;
 
 export type Framing = 'sse' | 'ndjson';
 
@@ -149,27 +151,34 @@ function wholeFramer(): Framer {
 }
 
 export type Frames =
-  /** Payloads of everything that has arrived since the last call; may be empty. */
-  | { readonly kind: 'payloads'; readonly payloads: readonly string[]; readonly last: boolean }
+  /** Payloads of everything that has arrived since the last call; may be empty. `heard`: the beginning of the body. */
+  | { readonly kind: 'payloads'; readonly payloads: readonly string[]; readonly last: boolean; readonly heard: string }
+  /** The body begins like a web page, under whatever type it is announced. */
+  | { readonly kind: 'page' }
   | { readonly kind: 'failure'; readonly failure: ModelFailure }
   | { readonly kind: 'too_long'; readonly what: string };
 
 /** Reads a body as payloads; `last` marks those of the clean end. Never throws. */
 export function readFrames(body: Body, framer: Framer): () => Promise<Frames> {
   let bytes = 0;
+  let heard = '';
   return async () => {
     const read = await body.read();
     if (read.kind === 'failure') return read;
+    if (read.kind === 'text' && heard.length < mostHeard) {
+      heard = (heard + read.text).trimStart().slice(0, mostHeard);
+      if (heard.startsWith('<')) return { kind: 'page' };
+    }
     const payloads: string[] = [];
     const take = (payload: string): void => void payloads.push(payload);
     if (read.kind === 'end') {
       framer.end(take);
-      return { kind: 'payloads', payloads, last: true };
+      return { kind: 'payloads', payloads, last: true, heard };
     }
     bytes += read.bytes;
     if (bytes > maxReply) return { kind: 'too_long', what: 'a reply of more than 32 MiB' };
     if (!framer.feed(read.text, take)) return { kind: 'too_long', what: 'a line of more than 8 MiB' };
-    return { kind: 'payloads', payloads, last: false };
+    return { kind: 'payloads', payloads, last: false, heard };
   };
 }
 

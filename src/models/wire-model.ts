@@ -4,7 +4,7 @@ import { parseUrl } from '../text/parse-url.ts';
 import { messageOf } from '../text/thrown.ts';
 import { brokenFailure } from './broken.ts';
 import { type Auth, type Client, createClient, type Incoming } from './connection.ts';
-import { failure, httpFailure } from './failure.ts';
+import { excerpt, failure, httpFailure } from './failure.ts';
 import type { Model, ModelFailure, ModelPart, ModelRequest } from './model.ts';
 import { createParts, failMalformed, type Parts } from './parts.ts';
 import { createFramer, type Framing, readFrames, readText } from './stream.ts';
@@ -27,8 +27,11 @@ export type Decoder = {
   /**
    * The body has ended cleanly: closes the parts, with an error when something is missing.
    * @param marked whether the wire's own end mark came, or one JSON text that is complete
+   * @param heard the beginning of the body
    */
-  end(parts: Parts, marked: boolean): void;
+  end(parts: Parts, marked: boolean, heard: string): void;
+  /** Whether the server has said why the answer ends: what is lost behind that is none of it. Absent: it never tells. */
+  readonly settled?: boolean;
 };
 
 /** Something that a server may refuse with a 400 or 422 naming it; the request is then repeated once without it. */
@@ -135,13 +138,6 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
       if (repair.told !== undefined) yield leftOut(route, request, repair.told);
       continue;
     }
-    // A wrong URL is often answered with a web page and status 200.
-    if ((reply.headers['content-type'] ?? '').startsWith('text/html')) {
-      reply.body.release(false);
-      const message = `backend "${route.backend}" sent a web page, not a reply; check its URL: reins backend show ${route.backend}`;
-      yield { kind: 'error', error: failure(route, 'malformed', message) };
-      return;
-    }
     const ended = yield* readReply(call, { decoder: prepared.decoder, reply, mayRepeat, signal });
     if (ended === 'ended') return;
     mayRepeat = false;
@@ -204,7 +200,10 @@ async function* readReply(
   try {
     while (!parts.closed) {
       const next = await frames();
-      if (next.kind === 'failure') parts.fail(next.failure);
+      if (next.kind === 'failure') {
+        if (decoder.settled === true && next.failure.class !== 'cancelled') decoder.end(parts, true, '');
+        else parts.fail(next.failure);
+      } else if (next.kind === 'page') parts.fail(pageFailure(route));
       else if (next.kind === 'too_long') failMalformed(parts, route, next.what);
       else {
         for (const payload of next.payloads) {
@@ -213,7 +212,7 @@ async function* readReply(
           if (state === 'again' && mayRepeat) return 'again';
           if (complete || parts.closed) break;
         }
-        if ((complete || next.last) && !parts.closed) decoder.end(parts, complete || framer.whole);
+        if ((complete || next.last) && !parts.closed) decoder.end(parts, complete || framer.whole, next.heard);
         if (next.last && !parts.closed) failMalformed(parts, route, 'an incomplete reply');
       }
       for (const part of parts.take()) {
@@ -230,6 +229,13 @@ async function* readReply(
   }
 }
 
+/** A wrong URL is often answered with a web page and status 200. */
+function pageFailure(route: Route): ModelFailure {
+  const { backend } = route;
+  const message = `backend "${backend}" sent a web page, not a reply; check its URL: reins backend show ${backend}`;
+  return failure(route, 'malformed', message);
+}
+
 function readPayload(payload: string, decoder: Decoder, parts: Parts, route: Route): 'more' | 'done' | 'again' {
   if (payload === '[DONE]') return 'done';
   let value: unknown;
@@ -244,7 +250,7 @@ function readPayload(payload: string, decoder: Decoder, parts: Parts, route: Rou
     for (const one of value) if (decoder.read(one, parts) !== 'more') break;
     return 'more';
   }
-  failMalformed(parts, route, `undecodable data: ${JSON.stringify(payload.slice(0, 80))}`);
+  failMalformed(parts, route, `undecodable data: ${excerpt(route, payload, 80)}`);
   return 'more';
 }
 

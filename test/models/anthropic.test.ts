@@ -256,6 +256,54 @@ describe('reply of an Anthropic server', () => {
     ]);
   });
 
+  it('takes arguments once that come whole with the block and in deltas', async () => {
+    const block = { type: 'tool_use', id: 't', name: 'x', input: { a: 1 } };
+    const delta = { type: 'input_json_delta', partial_json: '{"a":1}' };
+    const raw =
+      frame({ type: 'content_block_start', index: 0, content_block: block }) +
+      frame({ type: 'content_block_delta', index: 0, delta });
+    expect(await reads(raw + stop('tool_use'))).toEqual([
+      { kind: 'tool_call', index: 0, id: 't', name: 'x', arguments_delta: '{"a":1}' },
+      { kind: 'finish', reason: 'tool_calls' },
+    ]);
+  });
+
+  it('reads a message that a proxy sends as a whole', async () => {
+    const { model } = await start(
+      'anthropic',
+      answers(200, {
+        type: 'message',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'tool_use', id: 't', name: 'x', input: {} },
+        ],
+        stop_reason: 'tool_use',
+        usage: { input_tokens: 3, output_tokens: 2 },
+      }),
+    );
+    expect(await collect(model)).toMatchObject([
+      { kind: 'text', text: 'a' },
+      { kind: 'tool_call', index: 0, id: 't', name: 'x' },
+      { kind: 'usage', usage: { input_tokens: 3, output_tokens: 2 } },
+      { kind: 'finish', reason: 'tool_calls' },
+    ]);
+  });
+
+  it('takes the end mark of another service behind a stop reason', async () => {
+    const reason = frame({ type: 'message_delta', delta: { stop_reason: 'end_turn' } });
+    expect(await reads(`${textBlock('a')}${reason}data: [DONE]\n\n`)).toEqual([
+      { kind: 'text', text: 'a' },
+      { kind: 'finish', reason: 'stop' },
+    ]);
+    expect(await reads(`${textBlock('a')}data: [DONE]\n\n`)).toMatchObject([{ kind: 'text' }, { kind: 'error' }]);
+  });
+
+  it('reads an error that has no type', async () => {
+    expect(await reads('data: {"error":{"message":"no such key"}}\n\n')).toMatchObject([
+      { kind: 'error', error: { message: 'backend "b" reported an error: no such key' } },
+    ]);
+  });
+
   it('calls arguments of a call that was not begun malformed', async () => {
     const raw = frame({
       type: 'content_block_delta',

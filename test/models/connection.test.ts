@@ -1,5 +1,6 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Client, createClient, isLoopback } from '../../src/models/connection.ts';
 import { createModel } from '../../src/models/providers.ts';
@@ -345,6 +346,63 @@ describe('limits of size (08 §5)', () => {
       expect(sent).toBeLessThan(30);
     }
     expect(sent).toBe(30);
+  });
+});
+
+describe('a body that a proxy has compressed', () => {
+  const reply = 'data: {"choices":[{"delta":{"content":"é a"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+  const compressing = (encoding: string, bytes: Buffer, status = 200) =>
+    serve((_request, response) => {
+      response.writeHead(status, { 'content-encoding': encoding });
+      response.end(bytes);
+    });
+  const ask = async ({ url }: WireServer) => {
+    const model = await createModel(routeTo(url, 'openai-compatible'));
+    cleanups.push(() => model.close());
+    return collect(model);
+  };
+
+  it.each([
+    ['gzip', gzipSync(reply)],
+    ['deflate', deflateSync(reply)],
+    ['br', brotliCompressSync(reply)],
+  ])('is read: %s', async (encoding, bytes) => {
+    expect(await ask(await compressing(encoding, bytes))).toEqual([
+      { kind: 'text', text: 'é a' },
+      { kind: 'finish', reason: 'stop' },
+    ]);
+  });
+
+  it('is read while it arrives', async () => {
+    const zip = createGzip();
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      zip.pipe(response);
+      zip.write('data: {"choices":[{"delta":{"content":"a"}}]}\n\n');
+      zip.flush();
+    });
+    const model = await createModel(routeTo(server.url, 'openai-compatible'));
+    cleanups.push(() => model.close());
+    const kinds: string[] = [];
+    for await (const part of model.stream(request(), never)) {
+      kinds.push(part.kind);
+      zip.end(reply);
+    }
+    expect(kinds).toEqual(['text', 'text', 'finish']);
+  });
+
+  it('tells its error', async () => {
+    const error = gzipSync(JSON.stringify({ error: { code: 'model_not_found', message: 'no such model' } }));
+    expect(await ask(await compressing('gzip', error, 400))).toMatchObject([
+      { kind: 'error', error: { class: 'model_not_found', message: 'backend "b" answered 400: no such model' } },
+    ]);
+  });
+
+  it('is malformed where it is cut, or not compressed at all', async () => {
+    const cut = await ask(await compressing('gzip', gzipSync(reply).subarray(0, 30)));
+    expect(cut).toMatchObject([{ kind: 'error', error: { class: 'malformed' } }]);
+    const plain = await ask(await compressing('gzip', Buffer.from(reply)));
+    expect(plain).toMatchObject([{ kind: 'error', error: { class: 'malformed' } }]);
   });
 });
 

@@ -190,7 +190,7 @@ describe('reply of a Gemini server', () => {
     return merged(await collect(model));
   };
 
-  it.each(['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII'])(
+  it.each(['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'IMAGE_SAFETY'])(
     'finishes %s with content_filter',
     async (finishReason) => {
       expect(await reads({ candidates: [{ content: { parts: [{ text: 'a' }] }, finishReason }] })).toEqual([
@@ -228,10 +228,18 @@ describe('reply of a Gemini server', () => {
     ]);
   });
 
-  it('calls a malformed function call malformed', async () => {
-    expect(await reads({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] })).toMatchObject([
-      { kind: 'error', error: { class: 'malformed' } },
+  it.each([
+    ['MALFORMED_FUNCTION_CALL', 'a malformed function call: print(x)'],
+    ['UNEXPECTED_TOOL_CALL', 'a reply that ends with UNEXPECTED_TOOL_CALL: print(x)'],
+  ])('calls %s malformed, and says what the service says', async (finishReason, words) => {
+    expect(await reads({ candidates: [{ finishReason, finishMessage: 'print(x)' }] })).toEqual([
+      { kind: 'error', error: { class: 'malformed', message: `backend "b" sent ${words}` } },
     ]);
+  });
+
+  it('takes an error that is null for none', async () => {
+    const candidate = { content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' };
+    expect(await reads({ error: null, candidates: [candidate] })).toMatchObject([{ kind: 'text' }, { kind: 'finish' }]);
   });
 
   it.each([

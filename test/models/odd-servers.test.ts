@@ -130,6 +130,43 @@ describe('replies of compatible servers', () => {
       [text('a'), spent(10, 9, 7, 4), finish('stop')],
     ],
     [
+      'two calls with one index and no ids',
+      delta(piece(0, '', 'a', '{"p":1}')) + delta(piece(0, '', 'b', '{"p":2}')) + calls,
+      [made(0, 'a', '{"p":1}'), made(1, 'b', '{"p":2}'), finish('tool_calls')],
+    ],
+    [
+      'two calls of one tool with one index and one id',
+      delta(piece(0, 'x', 'a', '{"p":1}')) + delta(piece(0, 'x', 'a', '{"p":2}')) + calls,
+      [made(0, 'a', '{"p":1}', 'x'), made(1, 'a', '{"p":2}', 'x'), finish('tool_calls')],
+    ],
+    [
+      'two calls with one id and no index',
+      delta(piece(null, 'x', 'a', '{"p":1}')) + delta(piece(null, 'x', 'b', '{"p":2}')) + calls,
+      [made(0, 'a', '{"p":1}', 'x'), made(1, 'b', '{"p":2}', 'x'), finish('tool_calls')],
+    ],
+    [
+      'a call that is sent twice',
+      delta(piece(0, 'x', 'a', '{"p":1}')) + delta(piece(0, 'x', 'a', '{"p":1}')) + calls,
+      [made(0, 'a', '{"p":1}', 'x'), finish('tool_calls')],
+    ],
+    [
+      'a call without the object around its name',
+      delta({ tool_calls: [{ index: 0, id: 'x', name: 'a', arguments: { p: 1 } }] }) + calls,
+      [made(0, 'a', '{"p":1}', 'x'), finish('tool_calls')],
+    ],
+    [
+      'the whole message behind its deltas',
+      delta({ content: 'a' }) + frame({ choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] }) + done,
+      [text('a'), finish('stop')],
+    ],
+    [
+      'plain words among the pieces of a content',
+      delta({ content: ['a', { type: 'text', text: 'b' }] }) + stop,
+      [text('ab'), finish('stop')],
+    ],
+    ['a reason in capitals', delta({ content: 'a' }, 'MAX_TOKENS') + done, [text('a'), finish('length')]],
+    ['a reason of another service for the end', delta({ content: 'a' }, 'eos') + done, [text('a'), finish('stop')]],
+    [
       'no choice at all in a piece',
       frame({ choices: null }) + frame({}) + delta({ content: 'a' }) + stop,
       [text('a'), finish('stop')],
@@ -168,6 +205,15 @@ describe('replies of compatible servers', () => {
       'server_error',
       'upstream',
     ],
+    [
+      'an error whose status is a text',
+      frame({ error: { message: 'litellm.Timeout', type: 'None', param: 'None', code: '429' } }) + done,
+      'rate_limit',
+      'litellm.Timeout',
+    ],
+    ['JSON that is no reply', '{"code":1001,"msg":"no such key"}', 'malformed', 'no reply: "{\\"code\\":1001'],
+    ['words that are no reply', 'It works!', 'malformed', 'no reply: "It works!"'],
+    ['nothing', '', 'malformed', 'sent an empty reply'],
   ])('report %s', async (_what, raw, errorClass, words) => {
     const { model } = await start('openai-compatible', sends('openai-compatible', raw));
     expect(await collect(model)).toMatchObject([
@@ -195,6 +241,31 @@ describe('replies of compatible servers', () => {
       response.write(raw.subarray(0, 1), () => void passed().then(() => response.end(raw.subarray(1))));
     });
     expect(await collect(model)).toEqual([text('a'), finish('stop')]);
+  });
+
+  it('are whole where the connection is lost or silent behind their reason', async () => {
+    const answer = delta({ content: 'a' }) + delta({}, 'stop');
+    const { model } = await start(
+      'openai-compatible',
+      inTurn(
+        (_request, response) => void response.write(answer, () => void passed().then(() => response.destroy())),
+        (_request, response) => void response.write(answer),
+      ),
+      { timeouts: { connect_ms: 10_000, first_byte_ms: 10_000, idle_ms: 50 } },
+    );
+    expect(await collect(model)).toEqual([text('a'), finish('stop')]);
+    expect(await collect(model)).toEqual([text('a'), finish('stop')]);
+  });
+
+  it('show no half of a key where what came in their place is cut', async () => {
+    const { model } = await start(
+      'openai-compatible',
+      inTurn(
+        sends('openai', `${'x'.repeat(190)}sk-secret-key-1`),
+        sends('openai', `data: ${'x'.repeat(72)}sk-secret-key-1\n\n`),
+      ),
+    );
+    expect(JSON.stringify([await collect(model), await collect(model)])).not.toContain('sk-sec');
   });
 
   it('hold one call for each of a message, whatever its ids', async () => {

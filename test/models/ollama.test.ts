@@ -184,6 +184,12 @@ describe('reply of an Ollama server', () => {
     expect(kinds).toEqual(['model_loading', 'text', 'finish']);
   });
 
+  it.each([null, ''])('takes an error that is %j for none', async (error) => {
+    const raw = done({ error, message: { role: 'assistant', content: 'a' } });
+    const { model } = await start('ollama', sends('ollama', raw));
+    expect(await collect(model)).toMatchObject([{ kind: 'text', text: 'a' }, { kind: 'finish' }]);
+  });
+
   it('LLM-002: keeps a call that is written as text as text', async () => {
     const text = '{"name":"local_fs_read_file","arguments":{"path":"a"}}';
     const { model } = await start('ollama', sends('ollama', done({ message: { role: 'assistant', content: text } })));

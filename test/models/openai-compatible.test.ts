@@ -300,7 +300,7 @@ describe('reply of an OpenAI server', () => {
       { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
       { type: 'text', text: 'so' },
     ];
-    expect(await reads(delta({ content }, 'eos'))).toEqual([
+    expect(await reads(delta({ content }, 'odd'))).toEqual([
       { kind: 'thinking', text: 'hm' },
       { kind: 'text', text: 'so' },
       { kind: 'finish', reason: 'other' },
@@ -338,18 +338,21 @@ describe('reply of an OpenAI server', () => {
     expect((await collect(model)).map((part) => part.kind)).toEqual(['text', 'usage', 'finish']);
   });
 
-  it('knows a page that stands where the interface should be', async () => {
-    const { model } = await start('openai-compatible', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-      response.end('<html>Sign in</html>');
-    });
-    expect(await collect(model)).toMatchObject([
-      {
-        kind: 'error',
-        error: { class: 'malformed', message: expect.stringContaining('sent a web page, not a reply') },
-      },
-    ]);
-  });
+  it.each(['text/html; charset=utf-8', 'text/plain'])(
+    'knows a page where the interface should be, as %s',
+    async (type) => {
+      const { model } = await start('openai-compatible', (_request, response) => {
+        response.writeHead(200, { 'content-type': type });
+        response.end('<html>Sign in</html>');
+      });
+      expect(await collect(model)).toMatchObject([
+        {
+          kind: 'error',
+          error: { class: 'malformed', message: expect.stringContaining('sent a web page, not a reply') },
+        },
+      ]);
+    },
+  );
 
   it('reads an error that comes with status 200', async () => {
     const { model } = await start('openai-compatible', answers(200, { error: { message: 'model is overloaded' } }));
