@@ -89,7 +89,12 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     }
 
     const { route, tried } = await tryCandidates(step, plan, routes, failures + 1, shrink, unavailable);
-    if (tried.kind === 'unsent') return { kind: 'failed', failure: tried.failure, received: null };
+    if (tried.kind === 'unsent') {
+      // Nothing can be left out, and what we know of the limit is not what the provider found: its own words stand.
+      const unlearned = shrink < 1 && run.state.contexts[routeKey(route)] === undefined;
+      const refusal = unlearned ? lastFailure : null;
+      return { kind: 'failed', failure: refusal ?? tried.failure, received: null };
+    }
     if (tried.kind === 'finished') {
       record.finishReason = tried.reason;
       return { ...tried, kind: 'reply', route };

@@ -27,6 +27,9 @@ export type Listed =
 /** Longest answer to a list or show request, in characters. */
 const maxAnswer = 16 * 1024 * 1024;
 
+/** Answers of a server that has models and no list of them (08 §4.3). */
+const cannotList: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
+
 /** Makes what a connection needs out of a discovery target; every limit is the one of the discovery. */
 export const targetOf = (target: DiscoverTarget, idle_ms = target.timeout_ms): Target => ({
   backend: target.backend ?? parseUrl(target.base_url)?.host ?? target.base_url,
@@ -39,7 +42,7 @@ export const targetOf = (target: DiscoverTarget, idle_ms = target.timeout_ms): T
 
 /**
  * Runs one discovery within its limit (08 §9.4) and closes its connections. Never throws; on abort the failure is
- * `cancelled`. A list call that is answered 404 or 405 makes the list incomplete, not the backend unusable (08 §4.3).
+ * `cancelled`. A list call that is answered 404, 405 or 501 makes the list incomplete, not the backend unusable (08 §4.3).
  */
 export async function discoverWith(
   given: DiscoverTarget,
@@ -63,7 +66,7 @@ export async function discoverWith(
     const listed = await list(createReader(client, target, stop.signal));
     if (listed.kind === 'models') return { ok: true, models: listed.models, complete: true };
     const { failure: failed } = listed;
-    if (failed.status === 404 || failed.status === 405) return { ok: true, models: [], complete: false };
+    if (cannotList.has(failed.status)) return { ok: true, models: [], complete: false };
     if (failed.class !== 'cancelled' || !timedOut) return { ok: false, failure: failed };
     return { ok: false, failure: brokenFailure(target, { kind: 'timeout', limit: 'discovery', ms: given.timeout_ms }) };
   } catch (error) {

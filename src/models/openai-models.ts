@@ -17,7 +17,8 @@ export function discoverOpenAiCompatible(
     async (reader) => {
       const answer = await reader.json('/models');
       if (answer.kind === 'failure') return answer;
-      const list = listOf(answer.value, 'data');
+      // A few name the list as other services do.
+      const list = listOf(answer.value, 'data' in answer.value ? 'data' : 'models');
       if (list === null) return noList(reader.origin);
       const models: DiscoveredModel[] = [];
       for (const entry of list.slice(0, maxModels)) {

@@ -42,7 +42,7 @@ export const providerTable: Readonly<Record<ProviderType, Provider>> = {
   },
   openai: {
     defaultUrl: 'https://api.openai.com/v1',
-    pathWhenNone: '',
+    pathWhenNone: '/v1',
     keyVariable: 'OPENAI_API_KEY',
     keyRequired: true,
     cacheMs: hour,

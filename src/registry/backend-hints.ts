@@ -4,7 +4,7 @@ import type { BackendRow } from '../store/registry.ts';
 
 /** The reason of a failure where the backend is named beside it: `connection refused`, `401: invalid key`. */
 export const shortReason = (message: string): string =>
-  message.replace(/^(?:cannot reach backend "[^"]*" at \S+: |backend "[^"]*":? (?:answered )?)/, '');
+  message.replace(/^(?:cannot reach backend "[^"]*" at \S+: |backend "[^"]*":? (?:answered (?=\d))?)/, '');
 
 /** What a person can do about a backend that failed; null when nothing general can be said. */
 export function hintFor(backend: BackendRow, failure: ModelFailure): string | null {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { DiscoveredModel, DiscoverTarget, Discovery, ModelFailure } from '../models/model.ts';
 import { discoverModels, isProviderType, providerTable } from '../models/providers.ts';
 import { RuntimeError } from '../schema/errors.ts';
@@ -38,6 +39,8 @@ const failureKeptMs = 10_000;
 export function createObserver(deps: ObserverDeps) {
   const discover = deps.discover ?? discoverModels;
   const closing = new AbortController();
+  // Every backend that is asked listens; Node would write a warning of more than ten.
+  setMaxListeners(0, closing.signal);
   const memory = new Map<string, { readonly source: string; readonly seen: Observation }>();
   const running = new Map<string, Promise<Observation>>();
 

@@ -121,6 +121,15 @@ describe('a history that outgrows the context', () => {
     expect(never.requests).toHaveLength(1);
   });
 
+  it('says what the provider said where nothing can be left out', async () => {
+    const message = 'prompt too long';
+    const script = [fails({ class: 'context_exceeded', message })];
+    const played = await play({ chain: chat({ shift: true }, 131_072), job: session(1), script });
+    expect(played.requests).toHaveLength(1);
+    expect(played.end).toMatchObject({ error: { class: 'capacity', message: expect.stringContaining(message) } });
+    expect(played.end).not.toMatchObject({ error: { message: expect.stringContaining('131072') } });
+  });
+
   it('shrinks what was refused where nothing is known of the context', async () => {
     const played = await play({
       chain: chat({ shift: true }, 131_072),

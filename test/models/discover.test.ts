@@ -156,6 +156,11 @@ describe('discovery (08 §4)', () => {
     ]);
   });
 
+  it('reads a list under the name that other services give it', async () => {
+    const target = await serve(paths({ '/models': { models: [{ id: 'a' }] } }));
+    expect(await modelsOf('openai-compatible', target)).toMatchObject([{ name: 'a' }]);
+  });
+
   it('reads all pages of a Gemini server', async () => {
     const first = {
       name: 'models/gemini-2.5-flash',
@@ -204,7 +209,7 @@ describe('discovery (08 §4)', () => {
     expect(server?.requests[0]?.headers['x-api-key']).toBe('sk-secret-key-1');
   });
 
-  it.each([404, 405])('takes a list call that is answered %i as a server with unknown models', async (status) => {
+  it.each([404, 405, 501])('takes a list call that is answered %i as a server with unknown models', async (status) => {
     const target = await serve(answers(status, 'nothing here'));
     expect(await discoverModels('openai-compatible', target, never())).toEqual({
       ok: true,

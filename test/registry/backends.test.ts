@@ -60,6 +60,8 @@ describe('adding', () => {
     ['anthropic', 'https://a.example/api/anthropic', 'https://a.example/api/anthropic'],
     ['vllm', 'http://h:8000/v1/chat/completions', 'http://h:8000/v1'],
     ['openai', null, 'https://api.openai.com/v1'],
+    ['openai', 'https://api.openai.com', 'https://api.openai.com/v1'],
+    ['openai', 'https://o.example/openai', 'https://o.example/openai'],
     ['gemini', null, 'https://generativelanguage.googleapis.com'],
     ['anthropic', null, 'https://api.anthropic.com'],
     ['scripted', null, 'builtin:demo'],

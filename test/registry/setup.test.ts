@@ -270,6 +270,28 @@ describe('health', () => {
     );
   });
 
+  it('tells of an answer that is no list', async () => {
+    const server = await serve((_request, response) => json(response, { ok: true }));
+    await add('far', `${server.url}/v1`, { type: 'vllm' });
+    await configure('default-provider', 'vllm');
+    expect((await status()).backendChecks).toMatchObject([
+      { errorClass: 'malformed', error: 'answered with something that is no list of models' },
+    ]);
+  });
+
+  it('asks many backends without a warning of Node', async () => {
+    const warnings: string[] = [];
+    const note = (warning: Error): void => void warnings.push(warning.message);
+    process.on('warning', note);
+    const server = await serve(openAi('m'));
+    for (let at = 0; at < 12; at += 1) await add(`b${at}`, `${server.url}/v1`, { type: 'vllm', key_literal: `key-number-${at}` });
+    expect(await status()).toMatchObject({ reachableBackendCount: 12 });
+    // Warnings are written by the next tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   it('tells the default provider from others', async () => {
     const server = await serve(openAi('m'));
     await add('v', `${server.url}`, { type: 'vllm' });

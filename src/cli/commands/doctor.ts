@@ -103,7 +103,7 @@ function checkLines(check: BackendCheck, { status, defaultBackend }: DoctorRepor
     const models = check.chatModels.map((model) => (starred(model) ? `${model} *` : model)).join(', ');
     return [
       `● ${head}`,
-      `    reachable, ${plural(check.chatModelCount, 'chat model')} of ${check.modelCount}${latency}`,
+      `    reachable, ${check.modelCount === 0 ? 'lists no models' : `${plural(check.chatModelCount, 'chat model')} of ${check.modelCount}`}${latency}`,
       ...(models === '' ? [] : [`    ${models}`]),
     ];
   }
