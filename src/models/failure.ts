@@ -252,7 +252,11 @@ export function httpFailure(
   const wait = retryAfter(reply.headers, reply.now) ?? error.retry_after_ms ?? null;
   const requestId = headerOf(reply.headers, 'x-request-id') ?? headerOf(reply.headers, 'request-id');
   const said = error.message === '' ? '' : `: ${error.message}`;
-  return failure(origin, classify(reply.status, error), `backend "${origin.backend}" answered ${reply.status}${said}`, {
+  const errorClass = classify(reply.status, error);
+  // Nothing stands at this path: asking the server again would only tell that it answers.
+  const astray = errorClass === 'invalid_request' && (reply.status === 404 || reply.status === 405);
+  const advice = astray ? `; check its URL: reins backend show ${origin.backend}` : '';
+  return failure(origin, errorClass, `backend "${origin.backend}" answered ${reply.status}${said}${advice}`, {
     status: reply.status,
     ...(requestId === null ? {} : { request_id: requestId.slice(0, 200) }),
     ...(wait === null ? {} : { retry_after_ms: wait }),

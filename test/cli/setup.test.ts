@@ -313,6 +313,21 @@ test('config set warns of a variable that looks like a secret, beside the answer
   });
 });
 
+test('doctor and backend test say of a server without a list that it has none, and count nothing', async () => {
+  world = createWorld();
+  const server = createServer((_request, response) => response.writeHead(404).end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await world.run(['init']);
+  await world.run(['backend', 'add', 'far', '--type', 'vllm', '--url', url]);
+  const lines = (await world.run(['doctor'])).stdout.split('\n');
+  expect(lines[lines.findIndex((line) => line.startsWith('● far')) + 1]).toMatch(
+    /^ {4}reachable, lists no models, \d+ ms$/,
+  );
+  expect((await world.run(['backend', 'test', 'far'])).stdout).toMatch(/^reachable; lists no chat models; \d+ ms\n$/);
+  server.close();
+});
+
 test('doctor without a probe says of a backend what was seen of it, and no number that nobody counted', async () => {
   world = createWorld();
   await world.run(['init', 'scripted']);

@@ -104,6 +104,12 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     expect(http(400, { error: { message } }).context_tokens).toBe(tokens);
   });
 
+  it.each([404, 405])('tells to check the URL where nothing stands at it: %i', (status) => {
+    expect(http(status, { detail: 'Not Found' }).message).toBe(
+      `backend "far" answered ${status}: Not Found; check its URL: reins backend show far`,
+    );
+  });
+
   it('shows a page as plain text', () => {
     const page = '<html><head><style>\nbody { color: red }\n</style><script>go()</script></head>busy</html>';
     expect(http(503, page).message).toBe('backend "far" answered 503: busy');

@@ -113,7 +113,10 @@ const test: Handler = async (context) => {
   const probe = await (await context.client()).testBackend({ name: name(context) });
   if (context.globals.format !== 'text') await context.printJson(probe);
   else if (probe.reachable) {
-    const models = `${probe.chat_models} chat model${probe.chat_models === 1 ? '' : 's'}`;
+    const models =
+      probe.chat_models === 0
+        ? 'lists no chat models'
+        : `${probe.chat_models} chat model${probe.chat_models === 1 ? '' : 's'}`;
     await context.print(`reachable; ${models}; ${Math.round(probe.latency_ms)} ms`);
   } else {
     const hint = probe.hint === null ? '' : `\n  ${probe.hint}`;
