@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelPart } from '../../src/models/model.ts';
 import type { ExecuteConfig } from '../../src/schema/chain.ts';
 import { agent, calls, fails, ofKind, ok, play, route, says, spoken } from '../support/recording-host.ts';
 
@@ -341,6 +342,19 @@ describe('what a reply brings', () => {
     expect(ofKind(played, 'notice').map((event) => event.code)).toEqual(['text_tool_call']);
     const innocent = await play({ chain: agent(), script: [says('I would read_file with ```ls```.')] });
     expect(ofKind(innocent, 'notice')).toEqual([]);
+  });
+
+  it.each([
+    ['length', 'The answer was cut by the output limit; raise max_tokens for a longer one.'],
+    ['content_filter', "The provider's filter ended the answer; it may not be all of it."],
+  ] as const)('says that an answer may not be all, where it ends with %s', async (reason, message) => {
+    const script: ModelPart[] = [
+      { kind: 'text', text: 'half' },
+      { kind: 'finish', reason },
+    ];
+    const played = await play({ chain: agent(), script: [script] });
+    expect(played.end.kind).toBe('completed');
+    expect(ofKind(played, 'notice')).toMatchObject([{ code: 'output_cut', message }]);
   });
 
   it('LLM-005: takes roles and results that a model writes for its own words', async () => {

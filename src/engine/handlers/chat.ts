@@ -144,6 +144,9 @@ function answered(step: Prepared, history: History, end: Answer, overhead: numbe
   if (end.reason === 'length') {
     notice(step, 'warn', 'output_cut', 'The answer was cut by the output limit; raise max_tokens for a longer one.');
   }
+  if (end.reason === 'content_filter') {
+    notice(step, 'warn', 'output_cut', "The provider's filter ended the answer; it may not be all of it.");
+  }
   if (calls.length === 0 && !run.state.textCallNoted && spellsToolCall(reply.content, config.offered)) {
     run.state.textCallNoted = true;
     const text = `${route.model} wrote a tool call as text, which is never executed; use a model with tool support.`;
