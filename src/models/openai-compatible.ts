@@ -4,7 +4,7 @@ import { bearer } from './connection.ts';
 import { systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { functionTools, wireNames } from './names.ts';
-import { createHistoryWriter } from './openai-messages.ts';
+import { createHistoryWriter, isSilent } from './openai-messages.ts';
 import { createReplyDecoder } from './openai-reply.ts';
 import { canThink, isReasoningName, reasoningEffort, thinkNotices, wantsThinking } from './think.ts';
 import {
@@ -44,6 +44,11 @@ const formRepairs: readonly Repair[] = [
   },
   temperatureRepair,
   { field: 'short_ids', named: /tool.?call.?id|tool_calls\[\d+\]\.id/i, at500: true },
+  {
+    field: 'null_content',
+    named: /(?<!\w)content\b.{0,80}(valid string|a string|null|none)|null, expected a string|nonetype/i,
+    at500: true,
+  },
   { field: 'descriptions', named: /function\.description/ },
   { field: 'reasoning', named: /reasoning_content/ },
   { field: 'alternate', named: /roles? must alternate|unexpected role|expected last role/i, at500: true },
@@ -120,6 +125,7 @@ async function prepare(
       withoutSystem: refused('without_system'),
       shortIds: refused('short_ids'),
       reasoning: refused('reasoning'),
+      noNull: refused('null_content'),
     }),
     ...(request.tools.length === 0 ? {} : { tools: functionTools(request, names, refused('descriptions')) }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -138,6 +144,7 @@ async function prepare(
     tools_effort: dialect.think === 'effort' && request.tools.length > 0,
     temperature: temperature !== undefined,
     short_ids: messages.some((message) => message.role === 'tool'),
+    null_content: messages.some(isSilent),
     descriptions: request.tools.length > 0,
     reasoning: messages.some((message) => message.role === 'assistant'),
     alternate: true,

@@ -15,6 +15,8 @@ export type HistoryForm = {
   readonly shortIds: boolean;
   /** The reasoning of the open tool loop goes back. */
   readonly reasoning: boolean;
+  /** No content is null, where the form has null beside calls alone. */
+  readonly noNull: boolean;
 };
 
 /** Writes the messages of a request; what earlier requests have written is not written again. */
@@ -24,12 +26,13 @@ export function createHistoryWriter(
   const lists = new Map<string, ReturnType<typeof createListWriter<WireNames, object>>>();
 
   return async (request, names, form) => {
-    const { alternate, withoutSystem, shortIds, reasoning } = form;
-    const key = JSON.stringify([shortIds, reasoning]);
+    const { alternate, withoutSystem, shortIds, reasoning, noNull } = form;
+    const key = JSON.stringify([shortIds, reasoning, noNull]);
     const loop: ReadonlySet<Message> = new Set(reasoning ? toolLoop(request.messages) : []);
     const id = shortIds ? await shortener() : asItIs;
     const make = (message: Message, known: WireNames): object => {
-      const made = wireMessage(message, known, id, route);
+      const written = wireMessage(message, known, id, route);
+      const made = noNull && isSilent(message) ? { ...written, content: '' } : written;
       return reasoning && message.role === 'assistant' ? { ...made, ...reasoningOf(message, loop) } : made;
     };
     // The open loop moves on with each turn, so a history that carries reasoning is written anew.
@@ -43,6 +46,10 @@ export function createHistoryWriter(
     return write([{ role: 'system', content: system }], messages, names);
   };
 }
+
+/** Whether a message holds calls alone. */
+export const isSilent = ({ role, content, tool_calls }: Message): boolean =>
+  role === 'assistant' && content === '' && (tool_calls?.length ?? 0) > 0;
 
 type IdForm = (id: string) => string;
 

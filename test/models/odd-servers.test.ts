@@ -373,6 +373,14 @@ describe('requests in the form that a server turns out to want', () => {
     expect(later.messages[3]).toMatchObject({ role: 'assistant', reasoning_content: ' ' });
   });
 
+  it.each([
+    [422, 'body.messages.2.content: Input should be a valid string'],
+    [500, "argument of type 'NoneType' is not iterable"],
+  ])('hold an empty content where none is refused (%i)', async (status, said) => {
+    const { messages } = await repeat(status, said, {});
+    expect(messages[3]).toMatchObject({ role: 'assistant', content: '', tool_calls: [{}] });
+  });
+
   it('cut descriptions where they are too long', async () => {
     const said = "Invalid 'tools[0].function.description': string too long. Expected a string with maximum length 1024";
     const { sent } = await repeat(400, said, { tools: [{ ...readFile, description: long }] }, 'openai');

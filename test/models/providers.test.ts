@@ -15,7 +15,7 @@ describe('the table of providers (08 §2.2)', () => {
       ]),
     ).toEqual([
       ['ollama', 'http://127.0.0.1:11434', '', 'OLLAMA_API_KEY', false, 60_000],
-      ['openai', 'https://api.openai.com/v1', '', 'OPENAI_API_KEY', true, 3_600_000],
+      ['openai', 'https://api.openai.com/v1', '/v1', 'OPENAI_API_KEY', true, 3_600_000],
       ['vllm', null, '/v1', 'VLLM_API_KEY', false, 60_000],
       ['gemini', 'https://generativelanguage.googleapis.com', '', 'GEMINI_API_KEY', true, 3_600_000],
       ['anthropic', 'https://api.anthropic.com', '', 'ANTHROPIC_API_KEY', true, 3_600_000],
