@@ -61,6 +61,7 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
   let source: Readable | null = null;
   let broken: Broken | null = null;
   let stale = false;
+  let answered = false;
   let started = false;
   let ended = false;
   let released = false;
@@ -96,10 +97,11 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
   };
   const onAbort = (): void => settle({ kind: 'cancelled' });
   const onError = (error: unknown): void => {
-    stale = request?.reusedSocket === true && response === null && isReset(error);
+    stale = request?.reusedSocket === true && !answered && isReset(error);
     settle({ kind: 'network', error, started });
   };
   const onResponse = async (incoming: IncomingMessage): Promise<void> => {
+    answered = true;
     incoming.on('error', onError);
     // Without an error before it: the server went away before the announced end. What came whole may still be decoded.
     incoming.on('close', () => {

@@ -284,7 +284,8 @@ describe('health', () => {
     const note = (warning: Error): void => void warnings.push(warning.message);
     process.on('warning', note);
     const server = await serve(openAi('m'));
-    for (let at = 0; at < 12; at += 1) await add(`b${at}`, `${server.url}/v1`, { type: 'vllm', key_literal: `key-number-${at}` });
+    for (let at = 0; at < 12; at += 1)
+      await add(`b${at}`, `${server.url}/v1`, { type: 'vllm', key_literal: `key-number-${at}` });
     expect(await status()).toMatchObject({ reachableBackendCount: 12 });
     // Warnings are written by the next tick.
     await new Promise((resolve) => setImmediate(resolve));
