@@ -9,20 +9,26 @@ export type RecordChangeDeps = {
   /** Secrets in an entry of the audit log. */
   readonly mask: <T>(value: T) => T;
   readonly tenant: string;
+  /** Who acts, for the record. */
+  readonly by: string;
   readonly now: () => number;
 };
 
 /** A change with its entry in the audit log and the word of it to every process that looks on, in one transaction. */
 export const recordChanges =
-  ({ feed, audit, mask, tenant, now }: RecordChangeDeps): RecordChange =>
+  ({ feed, audit, mask, tenant, by, now }: RecordChangeDeps): RecordChange =>
   (type, entry, body) =>
     feed.commit('full', (tell) => {
       const result = body();
-      audit.append({ type, tenant_id: tenant, run_id: null, session_id: null, body: mask(entry) }, now());
+      const note = changesSetup.has(type) ? mask({ ...entry, by }) : mask(entry);
+      audit.append({ type, tenant_id: tenant, run_id: null, session_id: null, body: note }, now());
       const changed = changedDocument(type, entry);
       if (changed !== null) tell(hostOf(tenant), { kind: 'document_changed', ...changed });
       return result;
     });
+
+/** What an operator does; what else is recorded may be found by a run, and says itself who accepted it. */
+const changesSetup: ReadonlySet<Parameters<RecordChange>[0]> = new Set(['registry_changed', 'config_changed']);
 
 /** The word alone, of what has become of an entry and needs no row in the audit log. */
 export const tellChanges =

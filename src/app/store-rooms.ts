@@ -81,7 +81,8 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const plainFeed = createFeed({ sql, events, now, mask: secrets.maskDeep });
   const feed =
     FAIL_POINTS && options.failPoint !== undefined ? withFailPoints(plainFeed, options.failPoint) : plainFeed;
-  const record = recordChanges({ feed, audit, mask: secrets.maskDeep, tenant, now });
+  const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
+  const record = recordChanges({ feed, audit, mask: secrets.maskDeep, tenant, by: actor.by, now });
   const tell = tellChanges({ feed, tenant });
   const settingRows = createSettingRows(sql, tenant);
   const settings = createSettings({
@@ -140,7 +141,6 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const shortIds = createShortIds(sql, tenant);
   const serving = createServing(settingRows, owner, now);
   const entries = createFeedEntries(sql, tenant);
-  const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
   const remembered = createRemembered(sql);
   const forget = (session_id: string, id: string | null = null): number =>
     sql.write('full', () => {

@@ -19,12 +19,11 @@ export function openTrustRooms(input: RoomsInput & { readonly chains: Chains; re
       text: (sha256) => documents.blob(sha256) ?? documents.chainText(sha256) ?? documents.policyText(sha256),
     },
     diff: wholeDiff,
-    recorded: (entry) =>
-      store.sql.write('full', () =>
-        store.audit.append(
-          { type: 'trust', tenant_id: options.tenant, run_id: null, session_id: null, body: { ...entry } },
-          now(),
-        ),
-      ),
+    recorded: ({ by: way, ...entry }) => {
+      // How it was trusted is no answer to who takes it back.
+      const body = { ...entry, ...(entry.removed === true ? {} : { way }), by: store.actor.by };
+      const ids = { tenant_id: options.tenant, run_id: null, session_id: null };
+      store.sql.write('full', () => store.audit.append({ type: 'trust', ...ids, body }, now()));
+    },
   });
 }

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -138,6 +139,29 @@ describe('the audit log', () => {
     expect(issues.find(({ code }: { code: string }) => code === 'audit_broken').message).toBe(
       `The audit log does not verify: ${unread}it is not a regular file.`,
     );
+  });
+
+  test('names who changed the set-up, and who trusted a file and took that back', async () => {
+    const chain = join(world.workspace, '.reins/mine.json');
+    writeFileSync(chain, readFileSync(join(world.workspace, '.reins/default-chain.json')));
+    const sha256 = createHash('sha256').update(readFileSync(chain)).digest('hex');
+    for (const argv of [
+      ['config', 'set', 'think', 'high'],
+      ['backend', 'add', 'other', '--type', 'ollama'],
+      ['trust', 'add', chain, '--sha256', sha256],
+      ['trust', 'remove', chain],
+    ]) {
+      expect([argv[0], (await world.run(argv)).code]).toEqual([argv[0], 0]);
+    }
+    const { rows } = JSON.parse((await world.run(['audit', 'list', '--limit', '4', '--json'])).stdout);
+    const by = 'operator:cli';
+    const trusted = { kind: 'chain', root: world.workspace, path: '.reins/mine.json', sha256 };
+    expect(rows.map(({ type, body }: { type: string; body: object }) => [type, body])).toEqual([
+      ['trust', { ...trusted, removed: true, by }],
+      ['trust', { ...trusted, way: 'command', by }],
+      ['registry_changed', { registry: 'backend', name: 'other', change: 'added', by }],
+      ['config_changed', { key: 'think', change: 'set', by }],
+    ]);
   });
 
   test('is pruned behind an anchor, again and again, and still verifies', async () => {
