@@ -38,6 +38,7 @@ export function createPruning(deps: PruningDeps) {
       records: before ?? cutoff('record-retention'),
       details: before ?? cutoff('state-retention'),
       feed: now() - feedMs,
+      blobs: now() - dayMs,
     };
     const { removed, cleared } = pruner.prune(until, goOn);
     for (const id of removed) deps.removeOutput(id);

@@ -10,6 +10,8 @@ export type PruneUntil = {
   readonly details: number | null;
   /** Events of the feed are kept this long in any case. */
   readonly feed: number;
+  /** Blobs that were stored before this go when nothing refers to them; a younger one may wait for who does. */
+  readonly blobs: number;
 };
 
 /** Rows of one transaction (11 §2.11): nobody else waits long for the lock. */
@@ -20,6 +22,14 @@ const ofRun = ['events', 'run_messages', 'run_steps', 'tool_calls', 'asks', 'rem
 
 /** Events that the feed does not need any more; takes the time up to which it does. */
 const notOfFeed = `(at < ? OR kind NOT IN (${feedKindList}))`;
+
+/** Images of the messages in a table; one that does not parse refers to nothing. */
+const imagesOf = (table: 'messages' | 'run_messages'): string =>
+  `SELECT json_extract(image.value, '$.sha256') AS sha256 FROM ${table},
+     json_each(CASE WHEN json_valid(payload) THEN payload ELSE '{}' END, '$.images') AS image
+   WHERE instr(payload, '"images"') > 0`;
+/** Texts that were trusted are kept to be held against what stands there later. */
+const trustedTexts = "SELECT json_extract(body, '$.sha256') AS sha256 FROM audit WHERE type = 'trust'";
 
 /**
  * A step of a plan is still on the run: what came of it is taken in by the next command that looks at the plan
@@ -91,6 +101,13 @@ export function createRunPruner(sql: Sql, tenant: string) {
     remove('policy_snapshots', `sha256 NOT IN (SELECT sha256 FROM (${used}) WHERE sha256 IS NOT NULL)`);
   };
 
+  /** Images whose messages were deleted with their session or run. Most databases hold no blob at all. */
+  const removeBlobs = (before: number): void => {
+    if (sql.get('SELECT 1 FROM blobs WHERE created_at < ? LIMIT 1', before) === undefined) return;
+    const used = [imagesOf('messages'), imagesOf('run_messages'), trustedTexts].join(' UNION ');
+    remove('blobs', `created_at < ? AND sha256 NOT IN (SELECT sha256 FROM (${used}) WHERE sha256 IS NOT NULL)`, before);
+  };
+
   return {
     /** @returns false when the run has not ended, is awaited by a plan, or is not there: then nothing was removed. */
     remove(id: string): boolean {
@@ -127,6 +144,7 @@ export function createRunPruner(sql: Sql, tenant: string) {
       }
       remove('events', 'run_id IS NULL AND at < ?', until.feed);
       removeSnapshots();
+      removeBlobs(until.blobs);
       return { removed, cleared };
     },
   };
