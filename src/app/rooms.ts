@@ -239,6 +239,8 @@ export function openRooms(input: RoomsInput): Rooms {
         // The mirror files of plans.
         removeLeftovers(join(directory, 'plans'), now());
       }
+      // What was typed in a terminal.
+      removeLeftovers(join(machine.reinsHome, 'history'), now());
     },
   };
 }

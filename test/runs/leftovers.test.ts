@@ -16,13 +16,14 @@ it('removes spooled results and temporaries that are too old when the program en
   const spooled = old('tool_output/run_old/call_1');
   const temporary = old('trust.json.tmp-0123456789ab');
   const mirror = old('plans/goal.md.tmp-0123456789ab');
+  const typed = old('history/0123456789abcdef.jsonl.tmp-0123456789ab');
   const kept = join(home, 'trust.json.tmp-ba9876543210');
   writeFileSync(kept, 'of a writer that is at work');
   try {
     expect((await app.run()).text).toBe('fine');
-    expect([spooled, temporary, mirror].map(existsSync)).toEqual([true, true, true]);
+    expect([spooled, temporary, mirror, typed].map(existsSync)).toEqual([true, true, true, true]);
     await app.stop();
-    expect([spooled, temporary, mirror, kept].map(existsSync)).toEqual([false, false, false, true]);
+    expect([spooled, temporary, mirror, typed, kept].map(existsSync)).toEqual([false, false, false, false, true]);
   } finally {
     await app.close();
   }

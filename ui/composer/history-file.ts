@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { historyLine, readHistory } from './history.ts';
@@ -45,8 +45,9 @@ export function createHistoryFile(pathOf: () => Promise<string>, mostOf: () => n
       if (most === 0 || lines.length <= most) return;
       try {
         const path = await pathOf();
-        const next = `${path}.${process.pid}`;
-        await writeFile(next, `${lines.slice(-most).join('\n')}\n`, { mode: 0o600 });
+        // Swept with other temporaries where this program is killed here.
+        const next = `${path}.tmp-${randomBytes(6).toString('hex')}`;
+        await writeFile(next, `${lines.slice(-most).join('\n')}\n`, { mode: 0o600, flag: 'wx' });
         await rename(next, path);
       } catch {
         // A history that is too long is read all the same.
