@@ -235,12 +235,9 @@ export function openRooms(input: RoomsInput): Rooms {
       openPruning({ ...store, tenant: options.tenant, reinsHome: machine.reinsHome, now }).due();
       for (const directory of [machine.reinsHome, workspace.dataDir]) {
         if (directory === null) continue;
-        removeLeftovers(directory, now());
-        // The mirror files of plans.
-        removeLeftovers(join(directory, 'plans'), now());
+        // Mirror files of plans, and what was typed in a terminal.
+        for (const name of ['', 'plans', 'history']) removeLeftovers(join(directory, name), now());
       }
-      // What was typed in a terminal.
-      removeLeftovers(join(machine.reinsHome, 'history'), now());
     },
   };
 }
