@@ -192,6 +192,8 @@ export const keyCommands: readonly KeyCommand[] = [
   ...rows('plan', [
     ['plan.up', 'up', 'step above'],
     ['plan.down', 'down', 'step below'],
+    ['plan.first', 'home', 'first step'],
+    ['plan.last', 'end', 'last step'],
     ['plan.next', 'n', 'next step', { hint: 'next' }],
     ['plan.auto', 'a', 'all pending steps, or stop after this one', { hint: 'auto' }],
     ['plan.retry', 'r', 'retry the step', { hint: 'retry' }],

@@ -64,6 +64,9 @@ export function planCommand(given: State, ruler: Ruler, id: string, now: number)
     case 'plan.up':
     case 'plan.down':
       return chosen(state, id === 'plan.up' ? -1 : 1, now);
+    case 'plan.first':
+    case 'plan.last':
+      return chosen(state, id === 'plan.first' ? -1_000_000 : 1_000_000, now);
     case 'plan.next':
       return driving === null
         ? only(state, ...wants({ do: 'steps', plan: plan.name, auto: false }))
@@ -147,7 +150,7 @@ function auto(state: State): Change {
   return asked(state, line, 'run them', { do: 'steps', plan: plan.name, auto: true });
 }
 
-function chosen(state: State, by: 1 | -1, now: number): Change {
+function chosen(state: State, by: number, now: number): Change {
   const steps = state.plan.plan?.steps ?? [];
   const at = steps.findIndex(({ id }) => id === chosenStep(state.plan)?.id);
   const next = steps[Math.max(0, Math.min(at + by, steps.length - 1))];

@@ -32,6 +32,13 @@ describe('the plan pane', () => {
     expect(shown(step(1, { status: 'skipped' }), step(2))).toEqual([1, '']);
   });
 
+  test('goes to the ends of a long list with one key', () => {
+    const hundred = plan(...Array.from({ length: 100 }, (_, index) => step(index + 1)));
+    const start = readyState({ pane: 'plan', plan: { ...emptyPlan, plan: hundred } });
+    const last = pressAll(start, 'end').state;
+    expect([chosen(last.plan), chosen(pressAll(last, 'home').state.plan)]).toEqual([100, 1]);
+  });
+
   test('chooses the running step and follows its run', () => {
     const running = plan(step(1, { status: 'completed', run_id: 'r1' }), step(2, { status: 'running', run_id: 'r2' }));
     const { state, intents } = through(emptyPlan, 0, { type: 'loaded', plan: running });
