@@ -386,6 +386,22 @@ it('keeps words whole in a wide table, runs each block in its own direction, and
   expect(world.problems).toEqual([]);
 });
 
+it('starts a chat under the name in its address where there is none, and sends there what was written before', async () => {
+  const page = await world.open('/chat/fresh');
+  await page.getByText('There is no session "fresh"').waitFor();
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await box.fill('a table');
+  await box.press('Enter');
+  await page.getByRole('alert').nth(1).waitFor();
+  await page.getByRole('button', { name: 'Start a chat with this name' }).click();
+  await page.getByRole('button', { name: 'Start a chat with this name' }).waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: /^fresh/ }).waitFor();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('English here.').waitFor();
+  expect(await page.getByText('There is no session').count()).toBe(0);
+  expect(world.problems).toEqual([]);
+});
+
 it('asks for the login again when it has ended, over the page, which keeps what was being written', async () => {
   const page = await world.open('/chat/default');
   await page.getByRole('textbox', { name: 'Message' }).fill('half a thought');

@@ -9,6 +9,7 @@ import { TranscriptView } from '../chat/transcript.tsx';
 import { type Chat, type SendOptions, useChat } from '../chat/use-chat.ts';
 import { client } from '../data/client.ts';
 import { onReturn } from '../data/on-return.ts';
+import { useAction } from '../data/use-data.ts';
 import { usePages } from '../data/use-pages.ts';
 import { announce } from '../frame/announce.tsx';
 import { useEverywhere } from '../frame/everywhere.ts';
@@ -80,6 +81,19 @@ function First({ onMade }: { readonly onMade: () => void }) {
   return <Skeleton />;
 }
 
+/** An address may be of a chat that was renamed or deleted, or that is only wished for. */
+function Missing({ name, onMade }: { readonly name: string; readonly onMade: () => void }) {
+  const create = useAction(() => client.createSession({ name }));
+  return (
+    <p className="stack tight">
+      <Button busy={create.busy} onClick={() => void create.run().then((made) => made !== null && onMade())}>
+        Start a chat with this name
+      </Button>
+      {create.error === null ? null : <ErrorNote error={create.error} />}
+    </p>
+  );
+}
+
 function Conversation({
   name,
   onList,
@@ -128,6 +142,15 @@ function Conversation({
         </header>
         {acting ? <SessionDialog name={name} onOther={onOther} onClose={() => act(false)} /> : null}
         {chat.error === null ? null : <ErrorNote error={chat.error} onRetry={chat.reload} />}
+        {chat.session === null && chat.error?.code === 'not_found' ? (
+          <Missing
+            name={name}
+            onMade={() => {
+              chat.reload();
+              onOther(name);
+            }}
+          />
+        ) : null}
         {chat.session === null && chat.error === null ? <Skeleton /> : null}
         {chat.session !== null && chat.items.length === 0 ? <Nothing chat={chat} options={options} /> : null}
         <TranscriptView items={chat.items} older={chat.older} unsent={chat.unsent} onAgain={again} />
