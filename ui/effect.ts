@@ -92,7 +92,8 @@ export type Effect =
   | { readonly do: 'load-grants' }
   /** A remembered choice of the session; without an id, all of them. */
   | { readonly do: 'forget'; readonly id?: string }
-  | { readonly do: 'abandon' }
+  /** Asks first; with a run it is done. */
+  | { readonly do: 'abandon'; readonly run_id?: string }
   | { readonly do: 'leave'; readonly cancel: boolean }
   | { readonly do: 'explain-ask'; readonly ask_id: string }
   /** Gives the keys to the card of an ask. */

@@ -12,6 +12,7 @@ import { dumpLines } from './dump.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
 import { rulesOf, whyOverlay } from './overlays/why-view.ts';
 import { modelEffects } from './model-effects.ts';
+import { question } from './overlays/question.ts';
 import { reportOf } from './reports.ts';
 import { sessionEffects } from './session-effects.ts';
 import { createQuitting, type Quitting } from './quitting.ts';
@@ -140,15 +141,20 @@ export function createEffects(deps: EffectDeps): Effects {
         await showRuns(client);
       }),
     'resume-run': ({ run_id }) => attempt(() => link.resume(run_id)),
-    abandon: () =>
+    abandon: ({ run_id }) =>
       attempt(async (client) => {
+        if (run_id !== undefined) {
+          await client.cancelRun({ run_id, reason: 'operator' });
+          return say('the resting run was cancelled');
+        }
         const { session } = state();
         if (session === null) return;
         const resting = (await client.showSession({ name: session.name, tools: false, tail: 1 })).session
           .suspended_run_id;
         if (resting === null) return say('no run of this session rests');
-        await client.cancelRun({ run_id: resting, reason: 'operator' });
-        say('the resting run was cancelled');
+        const effects = [{ do: 'abandon', run_id: resting }] as const;
+        const lines = [`The turn of session ${session.name} that rests is cancelled, with what it has asked.`];
+        dispatch({ type: 'overlay', overlay: question('Give the turn up', lines, { words: 'cancel it', effects }) });
       }),
     'load-page': ({ wish }) => attempt(() => link.loadPage(wish)),
     find: ({ query, before }) => attempt(() => link.find(query, before)),

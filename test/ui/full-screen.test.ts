@@ -184,8 +184,14 @@ describe('a turn that goes on', () => {
     expect(again.screen()).not.toContain('approval');
     again.type('\u0015');
     await again.until((rows) => rows.every((row) => !row.startsWith('› hello')), 'an empty composer');
+    // It is given up behind a question.
+    again.type('/abandon\r');
+    await again.saw('that rests is cancelled, with what it has asked');
+    const stands = async () => JSON.parse((await world.run(['state', 'list', '--json'])).stdout)[0].status;
+    expect(await stands()).toBe('suspended');
+    await again.press('y', 'the resting run was cancelled');
+    expect(await stands()).toBe('cancelled');
     clean(again);
-    await world.run(['state', 'cancel', run.id]);
   });
 });
 
