@@ -12,10 +12,7 @@ type Names = Pick<Sessions, 'byName'>;
 export function checkedName(text: string): string {
   const name = text.normalize('NFC');
   if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u.test(name) && [...name].length <= mostCharacters) return name;
-  throw new RuntimeError(
-    'usage',
-    'A session name has 1 to 64 characters: first a letter or digit, then letters, digits, ".", "_" or "-".',
-  );
+  throw new RuntimeError('usage', 'A session name has 1 to 64 letters, digits, ".", "_" or "-", no sign first.');
 }
 
 export function freeName(sessions: Names): string {

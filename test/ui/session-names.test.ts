@@ -53,7 +53,7 @@ it.each([
   const keys = before.split(' ');
   const bad = await press(...keys, ...'a/b', 'enter');
   expect([bad.field, bad.opened]).toEqual(['a/b', []]);
-  expect(bad.said).toEqual([expect.stringContaining('A session name has 1 to 64 characters')]);
+  expect(bad.said).toEqual(['A session name has 1 to 64 letters, digits, ".", "_" or "-", no sign first.']);
   // The list closes once there is a session to show.
   const good = await press(...keys, ...way, 'enter');
   expect(good.opened).toEqual(way === 'renamed' ? [] : [way]);
