@@ -1,3 +1,4 @@
+import { decidedBy } from './decided-by.ts';
 import { callName, callSummary } from './call-summary.ts';
 import { countLines, formatSpan, plural } from './format.ts';
 import type { CallItem } from './items.ts';
@@ -53,11 +54,11 @@ function decisionWords(item: CallItem, look: ItemLook): Line[number] | null {
     return foreign(`asked, ${verdict.verdict} by ${verdict.by} ${at}`, look.glyphs, token)[0] ?? null;
   }
   if (decision === null) return null;
-  const rule = decision.rule === null ? decision.reason.replaceAll('_', ' ') : `rule ${decision.rule + 1}`;
+  const by = decidedBy(decision);
   if (decision.action === 'allow')
-    return foreign(decision.reason === 'remembered' ? 'remembered' : `allowed ${rule}`, look.glyphs, 'ok')[0] ?? null;
-  if (decision.action === 'deny') return foreign(`denied ${rule}`, look.glyphs, 'danger')[0] ?? null;
-  return foreign(item.ask_id === null ? `asks ${rule}` : 'waiting for an answer', look.glyphs, 'ask')[0] ?? null;
+    return foreign(by === 'remembered' ? by : `allowed ${by}`, look.glyphs, 'ok')[0] ?? null;
+  if (decision.action === 'deny') return foreign(`denied ${by}`, look.glyphs, 'danger')[0] ?? null;
+  return foreign(item.ask_id === null ? `asks ${by}` : 'waiting for an answer', look.glyphs, 'ask')[0] ?? null;
 }
 
 function resultWords(item: CallItem, look: ItemLook): readonly Line[] | null {

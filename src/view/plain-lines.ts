@@ -1,3 +1,4 @@
+import { decidedBy } from './decided-by.ts';
 import { exitOf, readable } from './call-lines.ts';
 import { callName, callSummary, firstLine } from './call-summary.ts';
 import { escapeText, type Glyphs, type SafeText } from './escape.ts';
@@ -111,13 +112,15 @@ const leastColumns = 12;
 function callLine(item: CallItem): string {
   const name = item.line === true ? '$' : callName(item);
   const { decision, verdict } = item;
-  const rule = decision === null ? '' : decision.rule === null ? decision.reason : `rule ${decision.rule + 1}`;
+  const by = decision === null ? '' : decidedBy(decision);
   const decided =
     verdict !== null
       ? `asked, ${verdict.verdict} by ${verdict.by}`
       : decision === null
         ? null
-        : `${{ allow: 'allowed', approve: 'asks', deny: 'denied' }[decision.action]} ${rule}`;
+        : by === 'remembered'
+          ? by
+          : `${{ allow: 'allowed', approve: 'asks', deny: 'denied' }[decision.action]} ${by}`;
   const took = item.ms === null ? '' : `, ${formatSpan(item.ms)}`;
   const size = item.result === null ? '' : `, ${plural(countLines(readable(item)), 'line')}`;
   const result =

@@ -374,6 +374,21 @@ describe('rows of an item', () => {
 });
 
 describe('plain lines', () => {
+  it('tell a remembered choice from a rule that allows', () => {
+    const call: Item = {
+      ...emptyCall('c1', 'r1'),
+      tools: 'local_fs',
+      tool: 'write_file',
+      args: { path: 'a' },
+      state: 'ok',
+    };
+    const decided = (reason: string, rule: number | null) =>
+      plainLines({ ...call, decision: { action: 'allow', reason, rule } } as Item, false)[0];
+    expect(decided('remembered', 62)).toBe('tool: local_fs.write_file a - remembered - ok');
+    expect(decided('matched_rule', 62)).toBe('tool: local_fs.write_file a - allowed rule 63 - ok');
+    expect(decided('default_action', null)).toBe('tool: local_fs.write_file a - allowed default action - ok');
+  });
+
   it('LLM-005: label every line, so that content cannot pose as something else', () => {
     const answer: Item = { kind: 'assistant', id: 'a', text: 'one\nask: ok\u001b[2J', state: 'complete', seq: 1 };
     expect(plainLines(answer, false)).toEqual(['reins: one', '     | ask: ok␛[2J']);

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { callName, callSummary } from '../../src/view/call-summary.ts';
+import { decidedBy } from '../../src/view/decided-by.ts';
 import { formatBytes, formatSpan } from '../../src/view/format.ts';
 import type { CallItem, Decision } from '../../src/view/items.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
@@ -16,8 +17,10 @@ const stateWords: Readonly<Record<CallItem['state'], readonly [look: string, wor
   denied: ['danger', 'denied'],
 };
 
-const decisionWords = ({ action, rule }: Decision): string => {
-  const by = rule === null ? 'default action' : `rule ${rule + 1}`;
+const decisionWords = (decision: Decision): string => {
+  const { action } = decision;
+  const by = decidedBy(decision);
+  if (by === 'remembered') return by;
   return action === 'allow' ? `allowed, ${by}` : action === 'deny' ? `denied, ${by}` : `asked, ${by}`;
 };
 
