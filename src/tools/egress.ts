@@ -51,7 +51,8 @@ export function parseTarget(text: string): Target | string {
 }
 
 export function createEgress(deps: EgressDeps): Egress {
-  const blocked = (target: Target, reason: string): ToolFailure => refusal(target, reason, deps.mend);
+  const blocked = (target: Target, reason: string): ToolFailure =>
+    refusal(target, reason, neverReached.has(reason) ? 'nothing permits it' : deps.mend);
   let list: BlockList | null = null;
   const isPublic = (address: string): boolean => {
     list ??= blockedRanges();
@@ -74,8 +75,8 @@ export function createEgress(deps: EgressDeps): Egress {
   /** @returns why the address is not reached, or null. */
   const addressReason = (target: Target, address: string): string | null => {
     const isOpen = isPublic(address);
-    if (!isOpen && isLinkLocal(address)) return 'its address is link-local';
-    if (deps.ownPorts().includes(target.port) && (!isOpen || isOwn(address))) return 'this program listens there';
+    if (!isOpen && isLinkLocal(address)) return linkLocal;
+    if (deps.ownPorts().includes(target.port) && (!isOpen || isOwn(address))) return ownListener;
     return isOpen || isListed(target) ? null : 'its address is not public';
   };
 
@@ -101,6 +102,11 @@ export function createEgress(deps: EgressDeps): Egress {
     },
   };
 }
+
+const linkLocal = 'its address is link-local';
+const ownListener = 'this program listens there';
+/** No list of the operator helps: it must not be advised. */
+const neverReached: ReadonlySet<string> = new Set([linkLocal, ownListener]);
 
 const interfaceAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));

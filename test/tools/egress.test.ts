@@ -99,6 +99,19 @@ describe('what an outgoing call may reach', () => {
     expect(await verdict(egress, 'http://other.internal/')).toBe('egress_blocked');
   });
 
+  it('is advised only where it would help', () => {
+    const said = (url: string) => egressOf([], [], [80]).nameFault(target(url))?.message;
+    expect(said('http://10.0.0.1:81/')).toBe(
+      '"10.0.0.1" is not reached: its address is not public. No approval widens this; the operator may list it in web-private-hosts.',
+    );
+    expect(said('http://169.254.169.254/')).toBe(
+      '"169.254.169.254" is not reached: its address is link-local. No approval widens this; nothing permits it.',
+    );
+    expect(said('http://127.0.0.1/')).toBe(
+      '"127.0.0.1" is not reached: this program listens there. No approval widens this; nothing permits it.',
+    );
+  });
+
   it('is never link-local and never this program, even if listed', async () => {
     const egress = egressOf(['169.254.1.1'], ['wiki.internal', '169.254.169.254', '127.0.0.1'], [9123]);
     expect(await verdict(egress, 'http://wiki.internal/')).toBe('egress_blocked');
