@@ -191,8 +191,9 @@ function createWriter(base: string) {
     breakLine(2);
     if (!closing) put(`${'#'.repeat(level)} `);
   };
-  const cell = ({ closing }: Tag): void => {
-    if (closing) put(' ');
+  // The end of a cell may be left out: where the next one begins, its text would go on that of this one.
+  const cell = (): void => {
+    if (!/\s$/.test(tail)) put(' ');
   };
   const block = ({ name, closing }: Tag): void => {
     breakLine(name === 'p' || name === 'pre' || name === 'table' ? 2 : 1);

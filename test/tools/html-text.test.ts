@@ -33,6 +33,10 @@ describe('htmlToText', () => {
     expect(reduce('<p>x</p><pre>a\n  b\n</pre>y')).toBe('x\n\na\n  b\n\ny');
   });
 
+  it('keeps cells apart whose end is left out', () => {
+    expect(reduce('<table><tr><th>a<th>b<tr><td>1<td>2<td> 3</table>')).toBe('a b\n1 2 3');
+  });
+
   it('decodes entities, and not what only looks like one', () => {
     expect(reduce('&lt;b&gt; &#65;&#x42; &nosuch; &amp;lt; &#0; 1 < 2')).toBe('<b> AB &nosuch; &lt; \ufffd 1 < 2');
   });
