@@ -7,6 +7,7 @@ import { longestTimerMs } from '../text/quantities.ts';
 import { codeOf } from '../text/thrown.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
+import type { CallHost } from './facts.ts';
 import type { Ledger } from './ledger.ts';
 import { isWhatWasSeen } from './looked.ts';
 import { capResult, type Rendered, resultText, shallowResult } from './result.ts';
@@ -102,27 +103,39 @@ function notePid(ledger: Ledger, run: GateRun, started: Started, pid: number): v
   }
 }
 
+/** How long a view of the machine holds for further files of a search: looking at everything anew costs 50 system calls a file. */
+const viewMs = 10;
+
 /** What a tool is given of the world. */
-const contextOf = (
+function contextOf(
   { feed, ports }: ExecuteDeps,
   { run, request }: GateCall,
   { prepared, evaluation }: Judged,
   signal: AbortSignal,
-): ToolContext<unknown> => ({
-  ...prepared.site,
-  facts: prepared.facts,
-  exec: evaluation.exec,
-  signal,
-  environment: run.environment,
-  ports,
-  output: (stream, text) => feed.live(run.ref, { kind: 'tool_output', call_id: request.call_id, stream, text }),
-  emit: (event) => feed.commit('normal', (record) => record(run.ref, event)),
-  judge(tools, tool, args, seen) {
-    const host = run.host(prepared.cwd);
-    const { action } = evaluate(run.policy(), { tools, tool, args }, host);
-    return seen === undefined || isWhatWasSeen(seen, host) ? action : 'deny';
-  },
-});
+): ToolContext<unknown> {
+  let view: { readonly host: CallHost; readonly at: number } | null = null;
+  /** Each file is still looked at when it is asked about; what leads there may be older by a moment. */
+  const viewOfNow = (): CallHost => {
+    const now = performance.now();
+    if (view === null || now - view.at > viewMs) view = { host: run.host(prepared.cwd), at: now };
+    return view.host;
+  };
+  return {
+    ...prepared.site,
+    facts: prepared.facts,
+    exec: evaluation.exec,
+    signal,
+    environment: run.environment,
+    ports,
+    output: (stream, text) => feed.live(run.ref, { kind: 'tool_output', call_id: request.call_id, stream, text }),
+    emit: (event) => feed.commit('normal', (record) => record(run.ref, event)),
+    judge(tools, tool, args, seen) {
+      const host = viewOfNow();
+      const { action } = evaluate(run.policy(), { tools, tool, args }, host);
+      return seen === undefined || isWhatWasSeen(seen, host) ? action : 'deny';
+    },
+  };
+}
 
 async function act({ found }: GateCall, { prepared }: Judged, context: ToolContext<unknown>): Promise<ToolResult> {
   if (prepared.dropped.length > 0) {
