@@ -149,6 +149,16 @@ describe('a file that a tool has looked at', () => {
     expect(isWhatWasSeen(seen, host())).toBe(false);
   });
 
+  it('and is none in a directory that became a link behind an earlier look of the same view', () => {
+    for (const name of ['d/a', 'd/b', 'e/b']) put(name);
+    const view = host();
+    expect(isWhatWasSeen({ real: at('d/a'), ...identity('d/a') }, view)).toBe(true);
+    const seen = { real: at('d/b'), ...identity('d/b') };
+    renameSync(at('d'), at('old'));
+    symlinkSync('e', at('d'));
+    expect(isWhatWasSeen(seen, view)).toBe(false);
+  });
+
   it('is the link itself where that is meant, in its own directory', () => {
     for (const name of ['d/b', 'e/b']) put(name);
     for (const name of ['d/link', 'e/link']) symlinkSync('b', at(name));
