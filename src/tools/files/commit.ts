@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
+  accessSync,
   closeSync,
   constants,
   fchmodSync,
@@ -43,9 +44,23 @@ export async function readPreimage(path: PathFacts): Promise<Preimage | ToolFail
   const anchor = openAnchor(path.parent.path, path.parent, path.given);
   if (isFailure(anchor)) return anchor;
   try {
-    return await preimageAt(join(anchor.base, path.name), path.given, path.stat);
+    const at = join(anchor.base, path.name);
+    return protectedFault(at, path.given) ?? (await preimageAt(at, path.given, path.stat));
   } finally {
     anchor.close();
+  }
+}
+
+/** A file that its owner has closed to writing: what takes its place would not ask it. */
+function protectedFault(at: string, given: string): ToolFailure | null {
+  try {
+    accessSync(at, constants.W_OK);
+    return null;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') return null;
+    const message = `"${given}" is write-protected (${code}), so it is not changed. Make it writable first, if that is meant.`;
+    return fail('io_error', message, { code });
   }
 }
 

@@ -264,6 +264,23 @@ describe('edit_file', () => {
   });
 });
 
+describe('a file that is closed to writing', () => {
+  // The administrator may write everything.
+  it.skipIf(process.getuid?.() === 0)('is not replaced, although its directory would allow it', async () => {
+    file('a.txt', 'old\n');
+    chmodSync(at('a.txt'), 0o444);
+    await read('a.txt');
+    const message =
+      '"a.txt" is write-protected (EACCES), so it is not changed. Make it writable first, if that is meant.';
+    const refused = { ok: false, error: 'io_error', message, extra: { code: 'EACCES' } };
+    expect(await bench.call('local_fs.write_file', { path: 'a.txt', content: 'new\n' })).toEqual(refused);
+    expect(await bench.call('local_fs.edit_file', { path: 'a.txt', old_string: 'old', new_string: 'new' })).toEqual(
+      refused,
+    );
+    expect(text('a.txt')).toBe('old\n');
+  });
+});
+
 describe('sed', () => {
   const sed = (args: object) => bench.call('local_fs.sed', { path: 'a.txt', ...args });
   beforeEach(async () => {
