@@ -21,6 +21,9 @@ export function listFault(reading: Runnable, limits: Limits, cwd: string, path: 
       `The call is ${reading.verdict} (${reading.detail ?? ''}), so its programs cannot be compared with`,
     );
   }
+  if (reading.form === 'sh' && setsPath(reading.unquoted ?? reading.line)) {
+    return refused(limit, 'The line sets PATH, so its programs cannot be compared with');
+  }
   for (const { words } of reading.commands) {
     const word = words[0]?.text;
     const fault = word === undefined ? null : programFault(word, { allowed, denied, cwd, path });
@@ -28,6 +31,10 @@ export function listFault(reading: Runnable, limits: Limits, cwd: string, path: 
   }
   return null;
 }
+
+/** By an assignment or as the name of a loop: what is found then is no program of the PATH that the lists were compared on. */
+const setsPath = (line: string): boolean =>
+  /(?<![\w$])PATH(?:\+?=|\s+(?:in|do)\b|\s*;)/.test(line.replaceAll('\\\n', ''));
 
 type Lists = {
   readonly allowed: readonly string[] | null;

@@ -285,6 +285,24 @@ describe('a root that confines', () => {
 describe('command lists of a chain', () => {
   const limits = { _allowed_commands: 'ls,cat', _denied_commands: 'rm' };
 
+  it.each([
+    'PATH=/tmp ls',
+    'PATH=/tmp; ls',
+    'PATH+=:/tmp ls',
+    'PA\\\nTH=/tmp ls',
+    'for PATH in /tmp; do ls; done',
+    'for PATH do ls; done',
+  ])('are not compared with what another PATH would find: %j', async (command) => {
+    expect(await bench.call('local_shell.local_shell', { command }, { limits })).toMatchObject({
+      error: 'not_permitted',
+      message: expect.stringContaining('The line sets PATH'),
+    });
+  });
+
+  it('are compared in a line that only reads PATH', async () => {
+    expect(await error({ command: 'MYPATH=x; ls "$PATH="' }, { limits })).toBe('ok');
+  });
+
   it('pass a listed program by its name and its place', async () => {
     expect(await shell({ command: 'ls' }, { limits })).toMatchObject({ exit_code: 0 });
     script(join(bench.workspace, 'ls'), 'echo fake');
