@@ -230,7 +230,7 @@ export function warningsOf(row: ToolServerRow, isSet: (variable: string) => bool
     if (value === null && !isSet(name))
       warnings.push(`the variable ${name} is not set now; the server starts without it`);
   }
-  const sends = row.auth_type !== 'none' || Object.keys(readTexts(row.headers)).some(isCredential);
+  const sends = credentialsOf(row) !== 'none';
   if (row.url?.startsWith('http://') === true && !isLoopback(row.url) && sends) {
     warnings.push(`the token goes to ${new URL(row.url).host} without encryption, readable on the network`);
   }
@@ -256,6 +256,12 @@ export function registerSecrets(row: ToolServerRow, secrets: Secrets): void {
     if (value === null) secrets.read(name, `${row.name}.${name}`);
     else secrets.register(`${row.name}.${name}`, value);
   }
+}
+
+/** What a server is shown to know who calls. */
+export function credentialsOf({ auth_type, headers }: ToolServerRow): 'none' | 'registered' | 'sign_in' {
+  if (auth_type === 'oauth') return 'sign_in';
+  return auth_type === 'bearer' || Object.keys(readTexts(headers)).some(isCredential) ? 'registered' : 'none';
 }
 
 /** Names that usually stand before a secret (05 §9.1.1, §10.1). */

@@ -7,11 +7,12 @@ import { childEnvironment } from '../tools/environment.ts';
 import { type Connection, createConnection } from '../tools/mcp/connection.ts';
 import type { Listing } from '../tools/mcp/listing.ts';
 import { createRing } from '../tools/mcp/ring.ts';
+import { signInMend } from '../tools/mcp/result.ts';
 import { createStdioPipe } from '../tools/mcp/stdio.ts';
 import type { Route } from '../tools/mcp/transports.ts';
 import { readTexts } from './backend-fields.ts';
 import { namesPrivate } from './hook-egress.ts';
-import { envMap, isCredential, textList } from './mcp-fields.ts';
+import { credentialsOf, envMap, isCredential, textList } from './mcp-fields.ts';
 import type { Secrets } from './secrets.ts';
 
 export type LaunchDeps = {
@@ -81,6 +82,7 @@ export function createLauncher(deps: LaunchDeps) {
       connectTimeoutMs: row.connect_timeout_ms,
       callTimeoutMs: row.call_timeout_ms,
       signsIn: row.auth_type === 'oauth',
+      refusalMend: refusalMend(row),
       ring,
       notice: events.notice,
       listed: events.listed,
@@ -100,6 +102,20 @@ export function egressTo(url: URL, { privateHosts, ownPorts }: Pick<LaunchDeps, 
   const target = parseTarget(url.href);
   const named = typeof target !== 'string' && namesPrivate(network, target) ? [target.host] : [];
   return createEgress({ ...network, privateHosts: [...privateHosts(), ...named] });
+}
+
+/** What an operator does where a server does not take what it is sent; null where the state says it. */
+function refusalMend(row: ToolServerRow): string | null {
+  switch (credentialsOf(row)) {
+    case 'sign_in':
+      return null;
+    case 'none':
+      return signInMend(row.name);
+    case 'registered':
+      return row.auth_env === null
+        ? 'it does not take what is registered for it'
+        : `it does not take what the variable ${row.auth_env} holds`;
+  }
 }
 
 function declaredVariables(row: ToolServerRow, { environment, secrets }: LaunchDeps): Record<string, string> {

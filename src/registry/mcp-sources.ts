@@ -9,6 +9,7 @@ import { refusingTool, type RunSources, type SourceTools } from '../tools/source
 import type { Tool } from '../tools/tool.ts';
 import { readTexts } from './backend-fields.ts';
 import type { CommandPins } from './mcp-command-pin.ts';
+import { credentialsOf } from './mcp-fields.ts';
 import type { Launcher } from './mcp-launch.ts';
 import { listedTools, type McpServers } from './mcp-servers.ts';
 import { lastWords, sourceOf } from './mcp-view.ts';
@@ -46,8 +47,7 @@ export function createMcpSources(deps: McpSourcesDeps) {
   const serverOf = (row: ToolServerRow, connection: Connection): McpServer => ({
     name: row.name,
     inject: readTexts(row.inject),
-    callTimeoutMs: row.call_timeout_ms,
-    signsIn: row.auth_type === 'oauth',
+    credentials: credentialsOf(row),
     expand: secrets.expand,
     call: connection.call,
   });

@@ -251,6 +251,38 @@ describe('a list that changes', () => {
   });
 });
 
+describe('a tool that its server describes otherwise once it was started again', () => {
+  it('is not called, although the call was judged before; one that stays as it was is', async () => {
+    const shell = call('local_shell.local_shell', { command: 'cp', args: ['../more.json', '../tools.json'] });
+    const own = await open({
+      turns: [
+        calls([shell, call('one.die', {}), call('one.echo', { message: 'hidden' })], { role: 'user' }),
+        calls([call('one.given', { a: 1 })], { turn: 2 }),
+        says('end'),
+      ],
+    });
+    const listed = (file: string, description: string): string => {
+      const path = join(own.place.dir, file);
+      const tools = ['die', 'given', 'echo'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+      writeFileSync(path, JSON.stringify(tools.map((one) => (one.name === 'echo' ? { ...one, description } : one))));
+      return path;
+    };
+    listed('more.json', 'sends it elsewhere');
+    await addServer(own, 'one', ['file', listed('tools.json', 'says it again')]);
+    const { run_id } = await own.start();
+    const [, died, echoed, given] = await told(own, run_id);
+    expect(JSON.parse(died ?? '{}')).toMatchObject({ error: 'outcome_unknown' });
+    expect(JSON.parse(echoed ?? '{}')).toEqual({
+      ok: false,
+      error: 'quarantined',
+      message:
+        'The definition of one.echo is not the one that was accepted, so the call was not sent. The operator looks at it with reins mcp accept one.',
+    });
+    expect(given).toBe('{"a":1}');
+    expect(marks(own, 'one').filter((line) => line.startsWith('call'))).toEqual(['call die', 'call given']);
+  });
+});
+
 describe('a call that takes its time', () => {
   it('tells of progress, and is taken back with the run', async () => {
     const own = await open({
@@ -431,16 +463,31 @@ describe('results', () => {
     expect(structured).toBe('{"n":1}');
   });
 
+  it('keep a hundred of many images, and say so once', async () => {
+    const own = await open({ turns: [calls([call('one.images', { count: 150 })], { role: 'user' }), says('end')] });
+    const list = join(own.place.dir, 'tools.json');
+    writeFileSync(list, JSON.stringify([{ name: 'images', inputSchema: { type: 'object' } }]));
+    await addServer(own, 'one', ['file', list]);
+    const { run_id } = await own.start();
+    const lines = (await told(own, run_id)).join().split('\n');
+    expect(lines.filter((line) => line.includes('@output/'))).toHaveLength(100);
+    expect(lines.slice(100)).toEqual(Array.from({ length: 50 }, () => '[image image/png, 8 bytes: not kept]'));
+    expect((await notices(own, run_id)).filter((text) => text.startsWith('spool_full'))).toEqual([
+      'spool_full: of a result with many parts the first 100 were kept',
+    ]);
+  });
+
   it('tell of errors in the words of the server', async () => {
     const turns = [
-      calls([call('one.fails', {}), call('one.silent', {}), call('one.wrong', {}), call('one.broken', {})], {
-        role: 'user',
-      }),
+      calls(
+        ['fails', 'silent', 'wrong', 'broken', 'missing'].map((name) => call(`one.${name}`, {})),
+        { role: 'user' },
+      ),
       says('end'),
     ];
     const own = await open({ turns });
     const list = join(own.place.dir, 'tools.json');
-    const names = ['fails', 'silent', 'wrong', 'broken'];
+    const names = ['fails', 'silent', 'wrong', 'broken', 'missing'];
     writeFileSync(list, JSON.stringify(names.map((name) => ({ name, inputSchema: { type: 'object' } }))));
     await addServer(own, 'one', ['file', list]);
     const { run_id } = await own.start();
@@ -450,6 +497,7 @@ describe('results', () => {
       ['tool_error', 'The server reported an error without text.'],
       ['invalid_arguments', 'The server "one" answered with error -32602: path is missing'],
       ['tool_error', 'The server "one" answered with error -32603: out of luck'],
+      ['tool_error', 'The server "one" answered with error -32001: item 7 was not found'],
     ]);
   });
 });

@@ -169,6 +169,12 @@ const handle = (line) => {
     }
     if (params.name === 'wrong') return say({ id, error: { code: -32602, message: 'path is missing' } });
     if (params.name === 'broken') return say({ id, error: { code: -32603, message: 'out of luck' } });
+    // A code that the library of clients uses for its own time limit.
+    if (params.name === 'missing') return say({ id, error: { code: -32001, message: 'item 7 was not found' } });
+    if (params.name === 'images') {
+      const one = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' };
+      return say({ id, result: { content: Array.from({ length: params.arguments.count }, () => one) } });
+    }
     if (params.name === 'nothing') return say({ id, result: null });
     if (params.name === 'beg') return beg();
     if (params.name === 'wait') return;

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../schema/errors.ts';
+import { isObject } from '../../text/json-object.ts';
 import { messageOf } from '../../text/thrown.ts';
 import { noForm, type PipeFault, tooLargeCode } from './pipe.ts';
 
@@ -6,7 +7,11 @@ import { noForm, type PipeFault, tooLargeCode } from './pipe.ts';
 export type CallEnd =
   | { readonly kind: 'result'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly kind: 'rpc_error'; readonly code: number; readonly message: string }
-  | { readonly kind: 'timeout' | 'cancelled' }
+  | { readonly kind: 'cancelled' }
+  /** `afterMs`: the limit that was reached, which is a longer one where progress was told of. */
+  | { readonly kind: 'timeout'; readonly afterMs: number }
+  /** It was not sent: the server describes the tool otherwise by now, or has it no more. */
+  | { readonly kind: 'changed' }
   /** The server cannot have got it. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   /** The server may have served it. */
@@ -17,8 +22,17 @@ export type CallEnd =
   /** `scopes`: somebody has signed in, for less than these. */
   | { readonly kind: 'auth'; readonly reason: string; readonly scopes?: string };
 
-/** The library's code for its own time limit. */
-const requestTimedOut = -32_001;
+/**
+ * The time limit of the library, in milliseconds; null for any other error. Its code is one that servers give errors of
+ * their own, so what it says beside it decides.
+ */
+function limitOf(error: Error & { readonly code: number; readonly data?: unknown }): number | null {
+  if (error.code !== -32_001 || !isObject(error.data)) return null;
+  const { timeout, maxTotalTimeout } = error.data;
+  if (error.message.endsWith(': Request timed out') && typeof timeout === 'number') return timeout;
+  const isTotal = error.message.endsWith(': Maximum total timeout exceeded');
+  return isTotal && typeof maxTotalTimeout === 'number' ? maxTotalTimeout : null;
+}
 
 /** What went wrong with a message, in one sentence. */
 export function asFault(error: unknown): RuntimeError {
@@ -64,7 +78,8 @@ export function endOf(
   }
   if (closed !== null) return { kind: 'lost', reason: closed };
   if (isRpc(error)) {
-    if (error.code === requestTimedOut) return { kind: 'timeout' };
+    const afterMs = limitOf(error);
+    if (afterMs !== null) return { kind: 'timeout', afterMs };
     if (error.code === tooLargeCode) return { kind: 'too_large', reason };
     return { kind: 'rpc_error', code: error.code, message: reason };
   }

@@ -3,6 +3,7 @@ import { messageOf } from '../../text/thrown.ts';
 import { createBackOff } from './back-off.ts';
 import type { CallEnd } from './call-end.ts';
 import type { CallOptions, McpClient } from './client.ts';
+import { createAgreement, type Definition } from './definition.ts';
 import type { Listing } from './listing.ts';
 import type { PipeFault } from './pipe.ts';
 import { createRelist } from './relist.ts';
@@ -36,12 +37,20 @@ export type ConnectionDeps = {
   readonly callTimeoutMs: number;
   /** A server that signs in with OAuth: a refusal means that nobody has signed in. */
   readonly signsIn: boolean;
+  /** What is said behind a refusal, where there is something to say. */
+  readonly refusalMend?: string | null;
   readonly ring: Ring;
   /** Once for each sentence. */
   notice(text: string): void;
   /** The server listed its tools again, by itself or on a new connection. */
   listed(listing: Listing): void;
   readonly now: () => number;
+};
+
+/** A call as its caller asks for it. */
+export type Wanted = Omit<CallOptions, 'timeoutMs'> & {
+  /** The definition that was agreed to: where the server lists another one by now, the call is not sent. */
+  readonly agreed?: Definition;
 };
 
 /** Limits of one connection (05 §10.2, §10.5). */
@@ -59,6 +68,7 @@ export function createConnection(deps: ConnectionDeps) {
   const slots = createSlots(overlapping);
   const backOff = createBackOff(deps.now);
   const relist = createRelist(deps.now);
+  const agrees = createAgreement();
   const said = new Set<string>();
   let state: ConnectionState = 'idle';
   let reason: string | null = null;
@@ -157,8 +167,10 @@ export function createConnection(deps: ConnectionDeps) {
     return { kind: 'ready', listing: found, times };
   };
 
-  const failed = (why: string, error: unknown): Connected => {
+  const failed = (what: string, error: unknown): Connected => {
     const refused = faultOf(error)?.kind === 'auth';
+    const mend = deps.refusalMend ?? null;
+    const why = refused && mend !== null ? `${what}: ${mend}` : what;
     isRefused = refused;
     backOff.failed();
     reason = why;
@@ -194,7 +206,7 @@ export function createConnection(deps: ConnectionDeps) {
   const send = async (
     tool: string,
     args: Readonly<Record<string, unknown>>,
-    options: CallOptions,
+    { agreed, ...options }: Wanted & CallOptions,
   ): Promise<CallEnd | NotConnected> => {
     for (let attempt = 1; ; attempt += 1) {
       const connected = await connect(false);
@@ -203,6 +215,8 @@ export function createConnection(deps: ConnectionDeps) {
       if (own === null) {
         return { kind: 'failed', state: 'failed', refused: false, reason: reason ?? 'the connection was lost' };
       }
+      // A new connection may have brought another list: what was judged is not what would be served.
+      if (agreed !== undefined && !agrees(listing.definitions, agreed)) return { kind: 'changed' };
       const end = await own.call(tool, args, options);
       if (end.kind !== 'not_sent' && end.kind !== 'session') return end;
       lost(own, end.reason);
@@ -228,7 +242,7 @@ export function createConnection(deps: ConnectionDeps) {
     async call(
       tool: string,
       args: Readonly<Record<string, unknown>>,
-      options: Omit<CallOptions, 'timeoutMs'>,
+      options: Wanted,
     ): Promise<CallEnd | NotConnected> {
       const give = await slots.take(options.signal);
       if (give === null) return { kind: 'cancelled' };

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../text/canonical-json.ts';
 import { isObject } from '../../text/json-object.ts';
 
 /** A tool as its server describes it; these members are what a pin is of (05 §2.6.1). */
@@ -44,3 +45,16 @@ const maybeObject = (type: unknown): boolean =>
 /** Some servers write null for what they do not say. */
 const mayBeText = (value: unknown): value is string | null | undefined => value == null || typeof value === 'string';
 const mayBeMembers = (value: unknown): value is Members | null | undefined => value == null || isObject(value);
+
+/** Tells whether a list still has a definition as it was agreed to; the same two are compared once. */
+export function createAgreement(): (listed: readonly Definition[], agreed: Definition) => boolean {
+  const same = new WeakMap<Definition, Definition>();
+  return (listed, agreed) => {
+    const now = listed.find((one) => one.name === agreed.name);
+    if (now === undefined) return false;
+    if (same.get(now) === agreed) return true;
+    if (canonicalJson(now) !== canonicalJson(agreed)) return false;
+    same.set(now, agreed);
+    return true;
+  };
+}

@@ -130,7 +130,7 @@ function refuseUnauthorised({ status, headers }: Response): void {
   if (scopes !== undefined) {
     throw fault(`the server wants further rights (${scopes})`, { kind: 'auth', sent: false, status, scopes });
   }
-  const message = status === 401 ? 'the server wants a sign-in (401)' : 'the server refuses these credentials (403)';
+  const message = status === 401 ? 'the server wants a sign-in (401)' : 'the server refuses access (403)';
   throw fault(message, { kind: 'auth', sent: false, status });
 }
 

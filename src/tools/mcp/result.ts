@@ -1,6 +1,7 @@
 import { fail, type ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import type { CallEnd } from './call-end.ts';
+import type { McpServer } from './tool.ts';
 import { isObject } from '../../text/json-object.ts';
 
 type Where = Pick<ToolContext<unknown>, 'run_id' | 'call_id' | 'ports' | 'emit'>;
@@ -8,37 +9,40 @@ type Members = Readonly<Record<string, unknown>>;
 
 const invalidParams = -32_602;
 const shownBytes = 4096;
+/** Files that one result is kept in: a server may answer with as many images as 16 MiB hold. */
+const mostFiles = 100;
 
 /** What a server answered, for the model (05 §10.5.4). Nothing is fetched; bytes go to the spool. */
 export function readResult(result: Members, where: Where): ToolResult {
+  const keep = createKeeper(where);
   const parts = Array.isArray(result['content']) ? result['content'].filter(isObject) : [];
   const structured = isObject(result['structuredContent']) ? result['structuredContent'] : null;
   if (result['isError'] === true) {
-    const text = parts.map((part) => partText(part, where)).join('\n');
+    const text = parts.map((part) => partText(part, keep)).join('\n');
     const said = text === '' && structured !== null ? JSON.stringify(structured) : text;
     return fail('tool_error', said === '' ? 'The server reported an error without text.' : said);
   }
   // The texts beside structured content say the same in other words; what is no text is said nowhere else.
   const told = structured === null ? parts : parts.filter((part) => part['type'] !== 'text');
-  const lines = told.map((part) => partText(part, where));
+  const lines = told.map((part) => partText(part, keep));
   if (structured === null) return { ok: true, value: lines.join('\n') };
   return { ok: true, value: lines.length === 0 ? structured : [JSON.stringify(structured), ...lines].join('\n') };
 }
 
-function partText(part: Members, where: Where): string {
+function partText(part: Members, keep: Keep): string {
   const text = (name: string): string => (typeof part[name] === 'string' ? part[name] : '');
   switch (part['type']) {
     case 'text':
       return text('text');
     case 'image':
     case 'audio':
-      return kept(part['type'], text('mimeType'), text('data'), where);
+      return keep(part['type'], text('mimeType'), text('data'));
     case 'resource': {
       const resource = isObject(part['resource']) ? part['resource'] : {};
       const [uri, mime, content, blob] = ['uri', 'mimeType', 'text', 'blob'].map((name) => resource[name]);
       const shown = `[resource ${oneWord(uri)}]`;
       if (typeof content === 'string') return `${shown}\n${content}`;
-      return typeof blob === 'string' ? `${shown}\n${kept('resource', String(mime ?? ''), blob, where)}` : shown;
+      return typeof blob === 'string' ? `${shown}\n${keep('resource', String(mime ?? ''), blob)}` : shown;
     }
     case 'resource_link':
       return `[link ${oneWord(part['name'])} ${oneWord(part['uri'])}]`;
@@ -50,23 +54,35 @@ function partText(part: Members, where: Where): string {
 const oneWord = (value: unknown): string =>
   (typeof value === 'string' ? value : '').replace(/\s+/g, ' ').slice(0, 1000);
 
-/** Bytes are never inline: the line names them, and where they can be read. */
-function kept(kind: string, mime: string, base64: string, { run_id, call_id, ports, emit }: Where): string {
-  const bytes = Buffer.from(base64, 'base64');
-  const media = /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : 'application/octet-stream';
-  const spooled = ports.spool.put(run_id, call_id, bytes);
-  if (spooled === null) {
-    emit({ kind: 'notice', level: 'warn', code: 'spool_full', message: 'the full result could not be kept' });
-    return `[${kind} ${media}, ${bytes.length} bytes: not kept]`;
-  }
-  return `[${kind} ${media}, ${bytes.length} bytes: ${spooled.name}]`;
+type Keep = (kind: string, mime: string, base64: string) => string;
+
+/** Bytes are never inline: the line names them, and where they can be read. What is not kept is told once. */
+function createKeeper({ run_id, call_id, ports, emit }: Where): Keep {
+  let files = 0;
+  let isFull = false;
+  const full = (message: string): null => {
+    if (!isFull) emit({ kind: 'notice', level: 'warn', code: 'spool_full', message });
+    isFull = true;
+    return null;
+  };
+  const put = (base64: string): string | null => {
+    if (isFull) return null;
+    if (files === mostFiles) return full(`of a result with many parts the first ${mostFiles} were kept`);
+    files += 1;
+    const spooled = ports.spool.put(run_id, call_id, Buffer.from(base64, 'base64'));
+    return spooled?.name ?? full('the full result could not be kept');
+  };
+  return (kind, mime, base64) => {
+    const media = /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : 'application/octet-stream';
+    return `[${kind} ${media}, ${Buffer.byteLength(base64, 'base64')} bytes: ${put(base64) ?? 'not kept'}]`;
+  };
 }
 
 /** Why there is no result, in words that say what to do instead. */
 export function readFailure(
   end: Exclude<CallEnd, { kind: 'result' }>,
-  server: string,
-  limits: { readonly callTimeoutMs: number; readonly signsIn: boolean },
+  { name: server, credentials }: Pick<McpServer, 'name' | 'credentials'>,
+  tool: string,
 ): ToolFailure {
   switch (end.kind) {
     case 'rpc_error':
@@ -78,7 +94,7 @@ export function readFailure(
     case 'timeout':
       return fail(
         'timeout',
-        `The server "${server}" gave no result within ${limits.callTimeoutMs / 1000} s; it was told to stop, and what it did until then is not known.`,
+        `The server "${server}" gave no result within ${end.afterMs / 1000} s; it was told to stop, and what it did until then is not known.`,
       );
     case 'cancelled':
       return fail(
@@ -101,16 +117,19 @@ export function readFailure(
         body: end.body.slice(0, shownBytes),
       });
     case 'auth':
-      if (limits.signsIn && end.scopes !== undefined) {
+      if (credentials === 'sign_in' && end.scopes !== undefined) {
         const mend = `reins mcp update ${server} --oauth-scopes "${end.scopes}" and reins mcp auth ${server}`;
         return fail(
           'needs_auth',
           `The server "${server}" wants further rights; the operator grants them with ${mend}.`,
         );
       }
-      return limits.signsIn
-        ? fail('needs_auth', `Nobody is signed in to "${server}": the operator has to run "reins mcp auth ${server}".`)
-        : fail('auth_failed', `The server "${server}" refuses the credentials that are registered for it.`);
+      return refusedCredentials(server, credentials);
+    case 'changed':
+      return fail(
+        'quarantined',
+        `The definition of ${server}.${tool} is not the one that was accepted, so the call was not sent. The operator looks at it with reins mcp accept ${server}.`,
+      );
     case 'blocked':
       return fail('egress_blocked', `The server "${server}" is not reached: ${end.reason}`);
     case 'not_sent':
@@ -118,6 +137,27 @@ export function readFailure(
       return unavailable(server, end.reason);
   }
 }
+
+function refusedCredentials(server: string, credentials: McpServer['credentials']): ToolFailure {
+  switch (credentials) {
+    case 'sign_in':
+      return fail(
+        'needs_auth',
+        `Nobody is signed in to "${server}": the operator has to run "reins mcp auth ${server}".`,
+      );
+    case 'registered':
+      return fail('auth_failed', `The server "${server}" refuses the credentials that are registered for it.`);
+    case 'none':
+      return fail(
+        'auth_failed',
+        `The server "${server}" wants a sign-in, and none is registered: ${signInMend(server)}.`,
+      );
+  }
+}
+
+/** What an operator does about a server that turns out to want credentials. */
+export const signInMend = (server: string): string =>
+  `reins mcp update ${server} --auth-type oauth and reins mcp auth ${server}, or --auth-env <VAR> for a token`;
 
 export const unavailable = (server: string, reason: string): ToolFailure =>
   fail('unavailable', `The server "${server}" is not available: ${reason}. Go on without it, or tell the operator.`);

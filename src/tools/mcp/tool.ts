@@ -17,8 +17,8 @@ export type McpServer = {
   readonly name: string;
   /** As it was registered: `${env:NAME}` is replaced when a call is made. */
   readonly inject: Readonly<Record<string, string>>;
-  readonly callTimeoutMs: number;
-  readonly signsIn: boolean;
+  /** What it is sent to show who calls: nothing, what the operator has registered, or the token of a sign-in. */
+  readonly credentials: 'none' | 'registered' | 'sign_in';
   /** A registered value as it is sent; known to the mask from then on. */
   expand(text: string, label: string): Expanded;
   call: Connection['call'];
@@ -52,6 +52,7 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
     async execute(args, context) {
       const end = await server.call(definition.name, args, {
         signal: context.signal,
+        agreed: definition,
         onProgress: (progress) => context.output('progress', progressLine(progress)),
       });
       switch (end.kind) {
@@ -59,10 +60,10 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
           return readResult(end.result, context);
         case 'failed':
           return end.refused
-            ? readFailure({ kind: 'auth', reason: end.reason }, server.name, server)
+            ? readFailure({ kind: 'auth', reason: end.reason }, server, definition.name)
             : unavailable(server.name, end.reason);
         default:
-          return readFailure(end, server.name, server);
+          return readFailure(end, server, definition.name);
       }
     },
   });

@@ -175,7 +175,7 @@ describe('a call', () => {
 
   it('that gets no answer ends after its time, and the server is told', async () => {
     const connection = start('tools', { callTimeoutMs: 1_000 });
-    expect((await callWith(connection, 'wait', {})).end).toEqual({ kind: 'timeout' });
+    expect((await callWith(connection, 'wait', {})).end).toEqual({ kind: 'timeout', afterMs: 1000 });
     await vi.waitFor(() => expect(marks()).toContain('cancelled true'), 20_000);
     expect(await resultOf(connection, 'echo', { message: 'on' })).toMatchObject({ content: [{ text: 'on' }] });
   });

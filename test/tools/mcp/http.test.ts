@@ -174,7 +174,7 @@ describe('what a server may not do', () => {
 describe('a call', () => {
   it.each([
     [401, { kind: 'auth', reason: 'the server wants a sign-in (401)' }],
-    [403, { kind: 'auth', reason: 'the server refuses these credentials (403)' }],
+    [403, { kind: 'auth', reason: 'the server refuses access (403)' }],
     [500, { kind: 'http', status: 500 }],
   ])('MCP-007: of which the answer is %i says so', async (status, end) => {
     const fake = await serve((message, _request, response) => {

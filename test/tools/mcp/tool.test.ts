@@ -6,8 +6,7 @@ import { mcpTool } from '../../../src/tools/mcp/tool.ts';
 const server = (inject: Readonly<Record<string, string>> = {}) => ({
   name: 'one',
   inject,
-  callTimeoutMs: 1000,
-  signsIn: false,
+  credentials: 'none' as const,
   expand: (value: string) => ({ kind: 'value' as const, value }),
   call: async () => ({ kind: 'cancelled' as const }),
 });
