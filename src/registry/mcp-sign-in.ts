@@ -47,7 +47,11 @@ export function createSignIns(deps: SignInDeps) {
       { client: client === null ? null : JSON.stringify(client), token: token === null ? null : JSON.stringify(token) },
       now(),
     );
-  const withFetch = async <T>(row: ToolServerRow, body: (fetch: Fetch) => Promise<T>): Promise<T> => {
+  const withFetch = async <T>(
+    row: ToolServerRow,
+    signal: AbortSignal | null,
+    body: (fetch: Fetch) => Promise<T>,
+  ): Promise<T> => {
     const { fetch, close } = createFetch({
       egress: egressTo(new URL(row.url ?? ''), deps),
       origin: null,
@@ -56,7 +60,7 @@ export function createSignIns(deps: SignInDeps) {
       userAgent: `reins/${deps.version}`,
     });
     try {
-      return await body(fetch);
+      return await body(limitedFetch(fetch, row.connect_timeout_ms, signal));
     } finally {
       close();
     }
@@ -81,7 +85,7 @@ export function createSignIns(deps: SignInDeps) {
       if (client === null || token.refresh_token === null) return null;
       const { refresh_token } = token;
       const whole = withSecret(client, secretNow(row));
-      const tokens = await withFetch(row, (fetch) => refreshTokens(whole, refresh_token, fetch, now()));
+      const tokens = await withFetch(row, null, (fetch) => refreshTokens(whole, refresh_token, fetch, now()));
       keep(row, { client, token: tokens });
       return tokens?.access_token ?? null;
     } finally {
@@ -120,7 +124,7 @@ export function createSignIns(deps: SignInDeps) {
         throw new RuntimeError('usage', `the variable ${variable} with the client's secret is not set`);
       }
       const id = configured['client_id'] ?? null;
-      const result = await withFetch(row, (fetch) =>
+      const result = await withFetch(row, signal, (fetch) =>
         signIn(
           {
             serverUrl: row.url ?? '',
@@ -154,6 +158,17 @@ export function createSignIns(deps: SignInDeps) {
     },
   };
 }
+
+/** The steps of a sign-in have no time of their own: each answer is there in time, or is given up with `signal`. */
+const limitedFetch =
+  (fetch: Fetch, ms: number, signal: AbortSignal | null): Fetch =>
+  (url, init = {}) => {
+    const limit = new AbortController();
+    // Once the whole answer is there, this ends nothing.
+    setTimeout(() => limit.abort(new Error(`no answer within ${ms / 1000} s`)), ms).unref();
+    const signals = [limit.signal, signal, init.signal ?? null].filter((one) => one !== null);
+    return fetch(url, { ...init, signal: AbortSignal.any(signals) });
+  };
 
 const configuredOf = (row: ToolServerRow): Readonly<Record<string, string | null>> =>
   // Written by `withFields`.

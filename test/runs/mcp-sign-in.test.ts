@@ -102,6 +102,23 @@ describe('signing in to a tool server', () => {
     expect(fake.tokenRequests).toEqual([]);
   });
 
+  it('does not wait for a server that says nothing, and ends at once when it is given up', async () => {
+    app.change('UPDATE mcp_servers SET connect_timeout_ms = 1000');
+    for (const path of ['/mcp', '/.well-known/oauth-authorization-server', '/token']) {
+      fake.silentAt = path;
+      await expect(signIn()).rejects.toMatchObject({
+        code: 'mcp_error',
+        message: '127.0.0.1 could not be reached: no answer within 1 s',
+      });
+    }
+    app.change('UPDATE mcp_servers SET connect_timeout_ms = 300000');
+    fake.silentAt = '/mcp';
+    const stop = new AbortController();
+    const given = app.client.signInMcpServer({ name: 'cloud' }, () => {}, stop.signal);
+    stop.abort();
+    await expect(given).rejects.toMatchObject({ code: 'mcp_error' });
+  });
+
   it('ends with the words of a refusal', async () => {
     const refused = signIn(async (url) => {
       const { searchParams } = new URL(url);

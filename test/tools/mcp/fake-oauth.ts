@@ -16,6 +16,8 @@ export type FakeOauth = {
   metadata: Record<string, unknown>;
   /** Answers with a page wherever nothing of this is, and describes itself at `/about` alone. */
   hasPages: boolean;
+  /** A path whose requests get no answer. */
+  silentAt: string | null;
   close(): Promise<void>;
 };
 
@@ -41,6 +43,7 @@ export async function fakeOauth(): Promise<FakeOauth> {
     refusesRefresh: false,
     wants: null,
     hasPages: false,
+    silentAt: null,
     metadata: {
       issuer: origin,
       authorization_endpoint: `${origin}/authorize`,
@@ -67,6 +70,7 @@ export async function fakeOauth(): Promise<FakeOauth> {
 
   function handle(request: IncomingMessage, body: string, response: ServerResponse): unknown {
     const url = new URL(request.url ?? '/', origin);
+    if (url.pathname === fake.silentAt) return;
     if (fake.hasPages && url.pathname.startsWith('/.well-known/')) {
       return response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
     }
