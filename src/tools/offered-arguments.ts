@@ -1,4 +1,5 @@
 import { define, type Struct } from 'superstruct';
+import { foldCase } from '../text/fold-case.ts';
 import { fail, type ToolFailure } from './failure.ts';
 import { type JsonCheck, jsonCheck } from './json-check.ts';
 import type { ArgumentRecord, Tool } from './tool.ts';
@@ -29,6 +30,20 @@ export function checkedArguments(
 
 export const withoutNames = (record: ArgumentRecord, names: ReadonlySet<string>): ArgumentRecord =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
+
+/**
+ * The names of a model's arguments that the operator's stand for: also one in another case that the service does not
+ * declare, and may read all the same.
+ */
+export function standIns(
+  record: ArgumentRecord,
+  hidden: ReadonlySet<string>,
+  isDeclared: (name: string) => boolean,
+): ReadonlySet<string> {
+  const folded = new Set([...hidden].map(foldCase));
+  const meant = (name: string): boolean => folded.has(foldCase(name)) && !isDeclared(name);
+  return new Set([...hidden, ...Object.keys(record).filter(meant)]);
+}
 
 /** An injected value is registered as text. @returns it as the declared JSON type, where it denotes one; otherwise the text */
 export function injectedValue(text: string, type: unknown): unknown {

@@ -3,7 +3,7 @@ import { offeredDefinition } from '../definition.ts';
 import { parseTarget, type Target } from '../egress.ts';
 import { fail, isFailure, type ToolFailure } from '../failure.ts';
 import { summaryLine } from '../files/subject.ts';
-import { checkedArguments, injectedValue, missingSecret, withoutNames } from '../offered-arguments.ts';
+import { checkedArguments, injectedValue, missingSecret, standIns, withoutNames } from '../offered-arguments.ts';
 import { inputSchemaOf, isHidden, type Member, type Members, membersOf } from '../openapi/members.ts';
 import type { HookDefinition } from '../openapi/operations.ts';
 import { type HookRequest, requestOf } from '../openapi/request.ts';
@@ -112,8 +112,13 @@ function injected(
 ): Injected | ToolFailure {
   const keys = Object.entries(service.inject);
   if (keys.length === 0) return { args: record, hidden: [] };
+  const declared = new Set(members.list.map(({ argument }) => argument));
+  const own = hiddenArguments(members, new Set(Object.keys(service.inject)));
   const args: Record<string, unknown> = {
-    ...withoutNames(record, hiddenArguments(members, new Set(Object.keys(service.inject)))),
+    ...withoutNames(
+      record,
+      standIns(record, own, (name) => declared.has(name)),
+    ),
   };
   const hidden: string[] = [];
   for (const [key, text] of keys) {

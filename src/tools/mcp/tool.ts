@@ -1,9 +1,8 @@
-import { foldCase } from '../../text/fold-case.ts';
 import { objectSchema } from '../../text/object-schema.ts';
 import { offeredDefinition } from '../definition.ts';
 import type { ToolFailure } from '../failure.ts';
 import { summaryLine } from '../files/subject.ts';
-import { checkedArguments, injectedValue, missingSecret, withoutNames } from '../offered-arguments.ts';
+import { checkedArguments, injectedValue, missingSecret, standIns, withoutNames } from '../offered-arguments.ts';
 import { refusingTool } from '../source.ts';
 import { type ArgumentRecord, defineTool, type Injected, type Tool } from '../tool.ts';
 import type { Progress } from './client.ts';
@@ -88,7 +87,12 @@ function injected(
 ): Injected | ToolFailure {
   if (hidden.size === 0) return { args: record, hidden: [] };
   const properties = isObject(inputSchema['properties']) ? inputSchema['properties'] : {};
-  const args: Record<string, unknown> = { ...withoutNames(record, standIns(record, hidden, properties)) };
+  const args: Record<string, unknown> = {
+    ...withoutNames(
+      record,
+      standIns(record, hidden, (name) => Object.hasOwn(properties, name)),
+    ),
+  };
   for (const [key, text] of Object.entries(server.inject)) {
     const found = server.expand(text, `${server.name}.${key}`);
     if (found.kind === 'missing') {
@@ -98,16 +102,6 @@ function injected(
     args[key] = injectedValue(found.value, isObject(property) ? property['type'] : undefined);
   }
   return { args, hidden: [...hidden] };
-}
-
-/**
- * The names of a model's arguments that the operator's stand for: also one in another case that the server does not declare,
- * and may read all the same.
- */
-function standIns(record: ArgumentRecord, hidden: ReadonlySet<string>, properties: object): ReadonlySet<string> {
-  const folded = new Set([...hidden].map(foldCase));
-  const meant = (name: string): boolean => folded.has(foldCase(name)) && !Object.hasOwn(properties, name);
-  return new Set([...hidden, ...Object.keys(record).filter(meant)]);
 }
 
 const progressLine = ({ progress, total, message }: Progress): string => {

@@ -306,6 +306,29 @@ describe('what the operator registered', () => {
     ]);
   });
 
+  it('stands for its name in another case, too, unless the service tells the two apart', async () => {
+    const body = (properties: object) => ({
+      content: { 'application/json': { schema: { type: 'object', properties, additionalProperties: true } } },
+    });
+    service = await startService({
+      openapi: '3.0.3',
+      paths: {
+        '/one': { post: { operationId: 'one', requestBody: body({ tenant: {}, text: {} }) } },
+        '/two': { post: { operationId: 'two', requestBody: body({ tenant: {}, Tenant: {} }) } },
+      },
+    });
+    app = await appCalling([
+      ['svc.one', { text: 'hello', Tenant: 'another', TENANT: 'a third' }],
+      ['svc.two', { Tenant: 'another' }],
+    ]);
+    await addHook(app, 'svc', { url: service.url, inject: { tenant: 'acme-tenant' } });
+    await resultsOf(app);
+    expect(service.arrived.map(({ body }) => JSON.parse(body))).toEqual([
+      { tenant: 'acme-tenant', text: 'hello' },
+      { tenant: 'acme-tenant', Tenant: 'another' },
+    ]);
+  });
+
   it('and needs a variable that is not set, refuses the call before anybody is asked', async () => {
     service = await startService(first);
     app = await appCalling([calling[0]], { policy: { default_action: 'approve', rules: [] } });
