@@ -46,6 +46,8 @@ if (mode === 'exit') {
   process.stderr.write('no configuration found\n');
   process.exit(3);
 }
+// Some languages begin their output so, before anything else is written.
+if (mode === 'mark-first') process.stdout.write('\ufeff');
 if (mode === 'flood-lines' || mode === 'flood-one-line') flood(process.stdout, floods[mode]);
 if (mode === 'flood-stderr') flood(process.stderr, floods[mode]);
 if (mode === 'stubborn') for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {});

@@ -49,11 +49,23 @@ function plainMessage(error: unknown): string {
   const text = messageOf(error);
   // What the library's schemas refuse comes as a list of issues.
   if (typeof error === 'object' && error !== null && 'issues' in error) return noForm;
+  const inWords = ourWords(text);
+  if (inWords !== null) return inWords;
   return text
     .replace(/^(?:MCP error -?\d+|Streamable HTTP error): (?:Error POSTing to endpoint: )?/, '')
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, 500);
+}
+
+/** What the library says in words of its own that a person can do nothing with. */
+function ourWords(text: string): string | null {
+  const type = /Unexpected content type: (.{0,100})$/s.exec(text)?.[1];
+  if (type !== undefined) return `it answered with ${type === 'null' ? 'nothing' : type} instead of a message`;
+  const place = /Redirect to (\S{1,300}) not followed/.exec(text)?.[1];
+  if (place !== undefined) return `it redirects to ${place}, which is not followed`;
+  // The page of a web server says less than its status.
+  return /: \s*<(?:!doctype|html|head|body)\b/i.test(text) ? '' : null;
 }
 
 /** The library gives the status of an answer as the code of its error. */

@@ -1,3 +1,4 @@
+import { RuntimeError } from '../../schema/errors.ts';
 import { asFault, type CallEnd, endOf } from './call-end.ts';
 import type { StreamEnd } from './fetch.ts';
 import { createCollection, type Listing } from './listing.ts';
@@ -123,7 +124,9 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
   } catch (error) {
     const reason = closed;
     await close();
-    throw reason === null || reason === byLibrary ? asFault(error) : fault(reason, { kind: 'network', sent: false });
+    throw reason === null || reason === byLibrary
+      ? withOlderKind(asFault(error), route)
+      : fault(reason, { kind: 'network', sent: false });
   } finally {
     signal.removeEventListener('abort', abort);
   }
@@ -193,6 +196,13 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
 
     close,
   };
+}
+
+/** Where nothing takes a message, the server may be one of the older kind. */
+function withOlderKind(error: RuntimeError, { kind }: Route): RuntimeError {
+  if (kind !== 'http' || !/^the server answered with status (?:404|405)\b/.test(error.message)) return error;
+  const message = `${error.message}; look at the URL, or add it with --transport sse if it is of the older kind`;
+  return new RuntimeError('mcp_error', message, { cause: error });
 }
 
 /** The library closes a connection that it could not use; then its error says more. */

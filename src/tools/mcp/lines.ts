@@ -108,5 +108,6 @@ export function createLineReader(handlers: LineHandlers, limits: LineLimits = li
   };
 }
 
-/** Blanks may stand before a message, so a piece of nothing else may begin one. */
-const mayBeMessage = (piece: Buffer): boolean => /^\s*(?:[[{]|$)/.test(piece.subarray(0, 64).toString('latin1'));
+/** Blanks or a byte order mark may stand before a message, so a piece of nothing else may begin one. */
+const mayBeMessage = (piece: Buffer): boolean =>
+  /^(?:\xef\xbb\xbf)?\s*(?:[[{]|$)/.test(piece.subarray(0, 64).toString('latin1'));

@@ -75,6 +75,12 @@ describe('a server that cannot be used is one clear sentence', () => {
   );
 });
 
+describe('a server whose output begins with a byte order mark', () => {
+  it('is understood', async () => {
+    expect(await failure(start('mark-first', { connectTimeoutMs: 10_000 }))).toBe('ready');
+  });
+});
+
 describe('a server that floods its stderr', () => {
   it('MCP-005: works, and of its words the last are kept', async () => {
     const before = process.memoryUsage().rss;

@@ -108,6 +108,27 @@ describe('an answer', () => {
     });
     expect(await reason(connect(fake.url))).toBe('the server answered with status 503');
   });
+
+  it.each([
+    [200, { 'content-type': 'text/html' }, 'it answered with text/html instead of a message'],
+    [200, {}, 'it answered with nothing instead of a message'],
+    [
+      307,
+      { location: 'http://localhost:1/else' },
+      'the server answered with status 307: it redirects to http://localhost:1/else, which is not followed',
+    ],
+    [
+      404,
+      { 'content-type': 'text/html' },
+      'the server answered with status 404; look at the URL, or add it with --transport sse if it is of the older kind',
+    ],
+  ])('that is a page or leads away (%i %j) is told in words that a person can use', async (status, headers, said) => {
+    const fake = await serve((_message, _request, response) => {
+      response.writeHead(status, headers).end('<!DOCTYPE html><html><body>Not here</body></html>');
+      return true;
+    });
+    expect(await reason(connect(fake.url))).toBe(said);
+  });
 });
 
 describe('what a server may not do', () => {
