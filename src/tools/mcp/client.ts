@@ -69,7 +69,12 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
     for (const settle of pending.values()) settle({ kind: 'lost', reason });
     if (isOpen) deps.closed(reason);
   };
-  const { transport, leave, release } = await openTransport(route, deps.version, { streamEnded, closed: end });
+  const {
+    transport,
+    fault: streamFault,
+    leave,
+    release,
+  } = await openTransport(route, deps.version, { streamEnded, closed: end });
   let protocol: string | null = null;
   const setProtocolVersion = transport.setProtocolVersion?.bind(transport);
   transport.setProtocolVersion = (agreed) => {
@@ -124,6 +129,8 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
   } catch (error) {
     const reason = closed;
     await close();
+    const unopened = streamFault?.() ?? null;
+    if (unopened !== null) throw unopened;
     throw reason === null || reason === byLibrary
       ? withOlderKind(asFault(error), route)
       : fault(reason, { kind: 'network', sent: false });

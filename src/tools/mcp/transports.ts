@@ -1,4 +1,5 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { RuntimeError } from '../../schema/errors.ts';
 import type { Egress } from '../egress.ts';
 import { createFetch, type StreamEnd } from './fetch.ts';
 import type { Pipe } from './pipe.ts';
@@ -21,6 +22,8 @@ export type TransportEvents = {
 
 export type OpenTransport = {
   readonly transport: Transport;
+  /** Why the event stream of the older kind was not opened, where the library has words of its own for that. */
+  readonly fault?: () => RuntimeError | null;
   /** Tells the server that its session is over. Never rejects. */
   leave(): Promise<void>;
   /** Gives back what the transport held, after it was closed. */
@@ -46,7 +49,18 @@ export async function openTransport(route: Route, version: string, events: Trans
   });
   if (route.kind === 'sse') {
     const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js');
-    return { transport: new SSEClientTransport(url, { fetch }) as Transport, leave: async () => {}, release };
+    let fault: RuntimeError | null = null;
+    const noted: typeof fetch = async (target, init) => {
+      fault = null;
+      try {
+        return await fetch(target, init);
+      } catch (error) {
+        if (error instanceof RuntimeError) fault = error;
+        throw error;
+      }
+    };
+    const transport = new SSEClientTransport(url, { fetch: noted }) as Transport;
+    return { transport, fault: () => fault, leave: async () => {}, release };
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
   const made = new StreamableHTTPClientTransport(url, {

@@ -284,6 +284,26 @@ describe('a call', () => {
 });
 
 describe('the older kind of server', () => {
+  it.each([
+    [401, { refused: true, reason: 'the server wants a sign-in (401)' }],
+    [404, { refused: false, reason: 'the server answered with status 404' }],
+    [200, { refused: false, reason: 'the server answered with status 200: what it answered is no event stream' }],
+  ])('that opens no stream is told like any other (%i)', async (status, said) => {
+    const fake = await serve((_message, _request, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' }).end('<html>');
+      return true;
+    });
+    const connection = tryUrl('sse', fake.url);
+    closing.unshift(connection.close);
+    expect(await connection.connect(false)).toEqual({ kind: 'failed', state: 'failed', ...said });
+  });
+
+  it('is not reached where nobody listens, and says so without the words of a library', async () => {
+    const connection = tryUrl('sse', `http://127.0.0.1:${await freePort()}/sse`);
+    closing.unshift(connection.close);
+    expect(await reason(connection)).toBe('127.0.0.1 could not be reached: ECONNREFUSED');
+  });
+
   it('is refused when its endpoint lies elsewhere', async () => {
     const fake = await serve((_message, _request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
