@@ -3,6 +3,7 @@ import { type authTypes, type McpTransport, transports } from '../schema/mcp-ser
 import { RuntimeError } from '../schema/errors.ts';
 import type { ToolServerRow } from '../store/tool-servers.ts';
 import { parseTarget } from '../tools/egress.ts';
+import type { Credentials } from '../tools/mcp/credentials.ts';
 import { checkHeaders, readTexts } from './backend-fields.ts';
 import type { Secrets } from './secrets.ts';
 import { isLoopback } from './urls.ts';
@@ -259,7 +260,7 @@ export function registerSecrets(row: ToolServerRow, secrets: Secrets): void {
 }
 
 /** What a server is shown to know who calls. */
-export function credentialsOf({ auth_type, headers }: ToolServerRow): 'none' | 'registered' | 'sign_in' {
+export function credentialsOf({ auth_type, headers }: ToolServerRow): Credentials {
   if (auth_type === 'oauth') return 'sign_in';
   return auth_type === 'bearer' || Object.keys(readTexts(headers)).some(isCredential) ? 'registered' : 'none';
 }

@@ -136,7 +136,7 @@ export function createMcpSources(deps: McpSourcesDeps) {
         'setup_unhealthy',
         `the MCP server "${one.row.name}" is required and not ready: ${reason}`,
         {
-          hints: [`reins mcp test ${one.row.name}`],
+          hints: [`reins mcp ${connected?.state === 'needs_auth' ? 'auth' : 'test'} ${one.row.name}`],
         },
       );
     }

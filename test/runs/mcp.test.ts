@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { call, calls, type ScriptedApp, type ScriptedSetup, says, scriptedApp } from '../support/scripted-app.ts';
+import { fakeHttp } from '../tools/mcp/fake-http.ts';
 import { badServer } from '../tools/mcp/support.ts';
 import { askCard } from '../../src/view/ask-card.ts';
 import { addServer, nothingSaid } from './add-server.ts';
@@ -173,8 +174,20 @@ describe('tools of servers in a run', () => {
       code: 'setup_unhealthy',
       message:
         'the MCP server "dead" is required and not ready: the server ended with exit code 3: no configuration found',
+      hints: ['reins mcp test dead'],
     });
     expect(own.rows('SELECT id FROM runs')).toEqual([]);
+  });
+
+  it('keep a run from beginning where nobody is signed in, with the command that signs in', async () => {
+    const cloud = await fakeHttp((_message, _request, response) => {
+      response.writeHead(401).end();
+      return true;
+    });
+    const own = await open({ turns: [says('end')], requireMcp: ['cloud'] });
+    await own.client.addMcpServer({ ...nothingSaid, name: 'cloud', url: cloud.url, auth_type: 'oauth' } as never);
+    await expect(own.run()).rejects.toMatchObject({ code: 'setup_unhealthy', hints: ['reins mcp auth cloud'] });
+    await cloud.close();
   });
 
   it('of which one dies in a call are unknown once, and the next call finds a new process', async () => {

@@ -1,7 +1,7 @@
 import { fail, type ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import type { CallEnd } from './call-end.ts';
-import type { McpServer } from './tool.ts';
+import { type Credentials, refusedCredentials } from './credentials.ts';
 import { isObject } from '../../text/json-object.ts';
 
 type Where = Pick<ToolContext<unknown>, 'run_id' | 'call_id' | 'ports' | 'emit'>;
@@ -81,7 +81,7 @@ function createKeeper({ run_id, call_id, ports, emit }: Where): Keep {
 /** Why there is no result, in words that say what to do instead. */
 export function readFailure(
   end: Exclude<CallEnd, { kind: 'result' }>,
-  { name: server, credentials }: Pick<McpServer, 'name' | 'credentials'>,
+  { name: server, credentials }: { readonly name: string; readonly credentials: Credentials },
   tool: string,
 ): ToolFailure {
   switch (end.kind) {
@@ -137,27 +137,6 @@ export function readFailure(
       return unavailable(server, end.reason);
   }
 }
-
-function refusedCredentials(server: string, credentials: McpServer['credentials']): ToolFailure {
-  switch (credentials) {
-    case 'sign_in':
-      return fail(
-        'needs_auth',
-        `Nobody is signed in to "${server}": the operator has to run "reins mcp auth ${server}".`,
-      );
-    case 'registered':
-      return fail('auth_failed', `The server "${server}" refuses the credentials that are registered for it.`);
-    case 'none':
-      return fail(
-        'auth_failed',
-        `The server "${server}" wants a sign-in, and none is registered: ${signInMend(server)}.`,
-      );
-  }
-}
-
-/** What an operator does about a server that turns out to want credentials. */
-export const signInMend = (server: string): string =>
-  `reins mcp update ${server} --auth-type oauth and reins mcp auth ${server}, or --auth-env <VAR> for a token`;
 
 export const unavailable = (server: string, reason: string): ToolFailure =>
   fail('unavailable', `The server "${server}" is not available: ${reason}. Go on without it, or tell the operator.`);

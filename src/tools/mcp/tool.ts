@@ -7,6 +7,7 @@ import { refusingTool } from '../source.ts';
 import { type ArgumentRecord, defineTool, type Injected, type Tool } from '../tool.ts';
 import type { Progress } from './client.ts';
 import type { Connection } from './connection.ts';
+import type { Credentials } from './credentials.ts';
 import type { Definition } from './definition.ts';
 import { readFailure, readResult, unavailable } from './result.ts';
 import { isObject } from '../../text/json-object.ts';
@@ -16,8 +17,7 @@ export type McpServer = {
   readonly name: string;
   /** As it was registered: `${env:NAME}` is replaced when a call is made. */
   readonly inject: Readonly<Record<string, string>>;
-  /** What it is sent to show who calls: nothing, what the operator has registered, or the token of a sign-in. */
-  readonly credentials: 'none' | 'registered' | 'sign_in';
+  readonly credentials: Credentials;
   /** A registered value as it is sent; known to the mask from then on. */
   expand(text: string, label: string): Expanded;
   call: Connection['call'];
