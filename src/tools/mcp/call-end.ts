@@ -11,7 +11,7 @@ export type CallEnd =
   /** `afterMs`: the limit that was reached, which is a longer one where progress was told of. */
   | { readonly kind: 'timeout'; readonly afterMs: number }
   /** It was not sent: the server describes the tool otherwise by now, or has it no more. */
-  | { readonly kind: 'changed' }
+  | { readonly kind: 'changed' | 'gone' }
   /** The server cannot have got it. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   /** The server may have served it. */

@@ -216,7 +216,8 @@ export function createConnection(deps: ConnectionDeps) {
         return { kind: 'failed', state: 'failed', refused: false, reason: reason ?? 'the connection was lost' };
       }
       // A new connection may have brought another list: what was judged is not what would be served.
-      if (agreed !== undefined && !agrees(listing.definitions, agreed)) return { kind: 'changed' };
+      const kind = agreed === undefined ? 'same' : agrees(listing.definitions, agreed);
+      if (kind !== 'same') return { kind };
       const end = await own.call(tool, args, options);
       if (end.kind !== 'not_sent' && end.kind !== 'session') return end;
       lost(own, end.reason);

@@ -46,15 +46,15 @@ const maybeObject = (type: unknown): boolean =>
 const mayBeText = (value: unknown): value is string | null | undefined => value == null || typeof value === 'string';
 const mayBeMembers = (value: unknown): value is Members | null | undefined => value == null || isObject(value);
 
-/** Tells whether a list still has a definition as it was agreed to; the same two are compared once. */
-export function createAgreement(): (listed: readonly Definition[], agreed: Definition) => boolean {
+/** Tells what a list has of a definition that was agreed to; the same two are compared once. */
+export function createAgreement(): (listed: readonly Definition[], agreed: Definition) => 'same' | 'changed' | 'gone' {
   const same = new WeakMap<Definition, Definition>();
   return (listed, agreed) => {
     const now = listed.find((one) => one.name === agreed.name);
-    if (now === undefined) return false;
-    if (same.get(now) === agreed) return true;
-    if (canonicalJson(now) !== canonicalJson(agreed)) return false;
+    if (now === undefined) return 'gone';
+    if (same.get(now) === agreed) return 'same';
+    if (canonicalJson(now) !== canonicalJson(agreed)) return 'changed';
     same.set(now, agreed);
-    return true;
+    return 'same';
   };
 }

@@ -130,6 +130,8 @@ export function readFailure(
         'quarantined',
         `The definition of ${server}.${tool} is not the one that was accepted, so the call was not sent. The operator looks at it with reins mcp accept ${server}.`,
       );
+    case 'gone':
+      return fail('not_found', `The server "${server}" does not list ${tool} any more, so the call was not sent.`);
     case 'blocked':
       return fail('egress_blocked', `The server "${server}" is not reached: ${end.reason}`);
     case 'not_sent':
