@@ -1,14 +1,23 @@
-import { baseName, interpreters } from '../shell/programs.ts';
+import { baseName, isInterpreter } from '../shell/programs.ts';
 import { firstGroups } from '../text/first-groups.ts';
 
 /** Most places of one word that are looked at, and the longest path of one. */
 const maxPlaces = 256;
 const maxPath = 4096;
 
-/** A literal in any of the quotes that languages know. */
-const literal = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g;
+/** A literal in any of the quotes that languages know. Where each is escaped, none has an end: only so far is looked. */
+const literal = /(?<!\\)(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/g;
+const escaped =
+  /\\(?:"((?:[^"\\\n]|\\[^"]){1,128})\\?"|'((?:[^'\\\n]|\\[^']){1,128})\\?'|`((?:[^`\\]|\\[^`]){1,128})\\?`)/g;
 /** Behind each `r` and `w` of a script of `sed`, to the end of its line: nearly all of them are letters of a word. */
 const sedFile = new RegExp(`[rRwW](?=[ \\t]{0,64}(\\S[^\\n;}]{0,${maxPath}}))`, 'g');
+
+/** Programs of which a word, or what they read, holds commands that name files: `.read x`, `\\i x`, `r x`. */
+const commanded: ReadonlySet<string> = new Set(
+  'sqlite3 sqlite psql pgcli mysql mariadb vi vim nvim view ex rvim ed red gdb lldb sftp lftp ftp gnuplot'.split(' '),
+);
+/** A word of such a command: what follows a blank, up to the next one or the end of its line. */
+const operand = new RegExp(`(?<=[ \\t])[^\\s;"']{1,${maxPath}}`, 'g');
 
 /**
  * The paths that a word may spell out where it may be code. No list reads a language, but what stands there in quotes is as
@@ -17,5 +26,13 @@ const sedFile = new RegExp(`[rRwW](?=[ \\t]{0,64}(\\S[^\\n;}]{0,${maxPath}}))`, 
 export function pathsInCode(program: string, word: string): readonly string[] {
   const name = baseName(program);
   if (name === 'sed' || name === 'gsed') return firstGroups(sedFile, word, maxPlaces).map((file) => file.trim());
-  return interpreters.has(name) ? firstGroups(literal, word, maxPlaces) : [];
+  if (isInterpreter(name)) return literalsIn(word);
+  if (!commanded.has(name)) return [];
+  const operands = word.match(operand) ?? [];
+  return [...literalsIn(word), ...operands.slice(0, maxPlaces)];
 }
+
+const literalsIn = (code: string): readonly string[] => {
+  const plain = firstGroups(literal, code, maxPlaces);
+  return /\\["'`]/.test(code) ? [...plain, ...firstGroups(escaped, code, maxPlaces)] : plain;
+};

@@ -3,7 +3,7 @@ import type { Action, PolicyHost } from '../schema/policy.ts';
 import { forbiddenCharacter } from '../text/posix-words.ts';
 import { type Analysis, filesOf, programName } from './analysis.ts';
 import { coversWords } from './covered-words.ts';
-import { compileGlob, matchGlob } from './glob.ts';
+import { compileOperand, matchGlob } from './glob.ts';
 import type { Parsed } from './operators.ts';
 import { type Entry, notGranted } from './grant.ts';
 import { no, notBecause, pathMatches, type PathTest, perhaps, type Reading, type Scope, yes } from './scope.ts';
@@ -42,6 +42,9 @@ function nameList(operand: string): Parsed<CommandTest> {
   const entries = listEntries(operand);
   const bad = entries.find((entry) => /[\s/\\;|&<>()$`'"{}]/.test(entry) || isUnreadable(entry));
   if (bad !== undefined) return { ok: false, message: `${visible(bad)} is not a bare program name` };
+  const pattern = entries.find((entry) => /[*?[\]]/.test(entry) && !/^\[\[?$/.test(entry));
+  if (pattern !== undefined)
+    return { ok: false, message: `${visible(pattern)} is a pattern: programs are listed by name` };
   if (entries.length === 0) return { ok: false, message: 'the list names no program' };
   return {
     ok: true,
@@ -85,7 +88,7 @@ function substitution(analysis: Analysis): Reading {
 }
 
 function commandPath(operand: string): Parsed<CommandTest> {
-  const compiled = compileGlob(operand);
+  const compiled = compileOperand(operand);
   if (!compiled.ok) return compiled;
   const matches: PathTest = (path, scope) => matchGlob(compiled.glob, path, scope.places());
   const heldPlace = createHeldPlace(operand);
@@ -116,6 +119,8 @@ function prefixList(operand: string, action: Action): Parsed<CommandTest> {
     if (entries.length === 0) return { ok: false, message: 'the list names no command' };
     const bad = entries.find((entry) => entry.some(isUnreadable));
     if (bad !== undefined) return { ok: false, message: `${visible(bad.join(' '))} can stand in no command` };
+    const [inert] = entries.flatMap((entry) => inertWord(entry) ?? []);
+    if (inert !== undefined) return { ok: false, message: inert };
   }
   return {
     ok: true,
@@ -129,6 +134,22 @@ function prefixList(operand: string, action: Action): Parsed<CommandTest> {
       return trust === null ? granted : { ...granted, starts: trust.starts };
     },
   };
+}
+
+/**
+ * Why an entry covers nothing of what its author means, or null: its words are those of one command as the program gets
+ * them, so a rule with a quote, an operator or a star of other notations would guard nothing (02 §3).
+ */
+function inertWord(entry: Entry): string | null {
+  const text = visible(entry.join(' '));
+  if (/^\w+=/.test(entry[0] ?? '')) return `${text} begins with an assignment: write the command behind it`;
+  for (const word of entry) {
+    if (/^[;|&<>()]+$|.[;|&]$/.test(word)) return `${text} is more than one command: write an entry for each`;
+    if (/^["']|["']$/.test(word)) return `${text} holds a quote: write the words without`;
+    if (/^\*$|:\*$/.test(word)) return `${text} ends in a star: an entry covers whatever follows its words`;
+    if (/\$\(|`/.test(word)) return `${text} holds a substitution: that is no word of a command`;
+  }
+  return null;
 }
 
 /** The words of the commands: as they would run, or of a line that is not granted as far as they were read. */

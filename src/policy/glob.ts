@@ -61,6 +61,24 @@ export function compileGlob(source: string): GlobResult {
   return { ok: true, glob: { source, alternatives: once(() => read ?? sound(compileAlternatives(expanded))) } };
 }
 
+/** As `compileGlob`, for the operand of a rule: one that is hardly what its author means is refused. */
+export function compileOperand(source: string): GlobResult {
+  const compiled = compileGlob(source);
+  const inert = compiled.ok ? inertPlace(source) : null;
+  return inert === null ? compiled : failed(inert);
+}
+
+/** Why a place is hardly what its author means, or null: as a file's name a rule about it would guard nothing (02 §3). */
+function inertPlace(source: string): string | null {
+  if (source !== source.trim()) return 'a glob has no blanks at its ends';
+  if (/^file:/i.test(source)) return 'a glob is a path, not an address: leave file: out';
+  const places = expandBraces(source);
+  const isList = (place: string): boolean => /,\s*(?:\*\*|~)\/|,\s+\//.test(place);
+  return typeof places !== 'string' && places.some(isList)
+    ? 'a glob is one place: write {a,b}, or a rule for each'
+    : null;
+}
+
 const failed = (message: string): GlobResult => ({ ok: false, message });
 
 /** Whether a comparable absolute path matches. Linear in pattern times path. */

@@ -242,7 +242,7 @@ const isLong = (text: unknown): boolean => typeof text === 'string' && text.leng
  */
 const mayNamePath = (name: string): boolean =>
   isPathKey(name) ||
-  /(^|_)(paths?|files?|filenames?|director(y|ies)|dirs?|folders?|source|destination|src|dst|dest|target)$/.test(
+  /(paths?|files?|(path|file)names?|director(y|ies)|dirs?|folders?|(^|_)(source|destination|src|dst|dest|target|root|location))$/.test(
     name
       .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
       .replaceAll('-', '_')

@@ -1,6 +1,6 @@
 import type { Action, Condition } from '../schema/policy.ts';
 import { exceedsBytes } from '../text/utf8.ts';
-import { compileGlob, matchGlob } from './glob.ts';
+import { compileOperand, matchGlob } from './glob.ts';
 import { covers, hostsOf, parseHosts } from './hosts.ts';
 import { directoriesOf, directoryValue, isWithin, type PathValue } from './paths.ts';
 import { no, pathMatches, type PathTest, type Reading, type Scope, unclear, yes } from './scope.ts';
@@ -162,7 +162,7 @@ const pathAt = (key: string, text: string, scope: Scope): PathValue =>
     : scope.path(text);
 
 function glob({ key, value: operand }: Condition): Parsed<ValueTest> {
-  const compiled = compileGlob(operand);
+  const compiled = compileOperand(operand);
   if (!compiled.ok) return refused(compiled.message);
   const matches: PathTest = (path, scope) => matchGlob(compiled.glob, path, scope.places());
   return parsed((value, scope, action) => {
@@ -176,6 +176,8 @@ function pathWithin({ key, value: operand }: Condition): Parsed<ValueTest> {
   if (!isPath(operand)) return refused('the directory must not hold U+0000');
   const elsewhere = unexpanded(operand);
   if (elsewhere !== null) return refused(elsewhere);
+  if (/(^|\/)\*\*\/?$/.test(operand))
+    return refused('is a directory, not a pattern: what lies below it counts; use glob for patterns');
   const within: PathTest = (path, scope) =>
     directoriesOf(operand, scope.places(), scope.host).some((directory) => isWithin(path, directory));
   return parsed((value, scope, action) => {

@@ -1,4 +1,4 @@
-import type { FoundCommand } from '../schema/command.ts';
+import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
@@ -17,10 +17,13 @@ type Taker = {
   readonly changes: boolean;
   /** Its last operand is where it puts what it takes. */
   readonly target: boolean;
+  /** It only opens another way to it: what is ours counts where it reaches beyond the workspace. */
+  readonly opens?: true;
 };
 
 const copies = (by: RegExp | null, target = false): Taker => ({ by, changes: false, target });
 const changes = (by: RegExp | null, target = false): Taker => ({ by, changes: true, target });
+const opens = (by: RegExp | null): Taker => ({ ...changes(by, true), opens: true });
 const archives = copies(/^-?[A-Za-z]*[cru]|^--(create|append|update)/);
 
 const takers: Readonly<Record<string, Taker>> = {
@@ -39,10 +42,20 @@ const takers: Readonly<Record<string, Taker>> = {
   chown: changes(/^-[A-Za-z]*R|^--rec/),
   chgrp: changes(/^-[A-Za-z]*R|^--rec/),
   find: changes(/^-delete$/),
+  ln: opens(null),
+  mount: opens(/^--r?bind$|^-[A-Za-z]*[BRo]/),
 };
 
+/** Programs that give a container directories of this machine. */
+const containers: ReadonlySet<string> = new Set('docker podman nerdctl docker-compose podman-compose'.split(' '));
+
 /** An existing directory that a command takes whole. */
-export type Taken = { readonly given: string; readonly real: string; readonly changes: boolean };
+export type Taken = {
+  readonly given: string;
+  readonly real: string;
+  readonly changes: boolean;
+  readonly opens: boolean;
+};
 
 /** The directories that the commands of a call take with all they hold. */
 export const takenPlaces = ({ commands }: Analysis, host: PolicyHost, read: ReadPath): readonly Taken[] =>
@@ -51,6 +64,7 @@ export const takenPlaces = ({ commands }: Analysis, host: PolicyHost, read: Read
 function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): readonly Taken[] {
   const [program, ...rest] = command.words;
   const name = baseName(program?.text ?? '');
+  if (containers.has(name)) return directoriesOf(mountedBy(rest), command, opens(null), host, read);
   const taker = Object.hasOwn(takers, name) ? takers[name] : undefined;
   if (taker === undefined) return [];
   const { by } = taker;
@@ -58,16 +72,46 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
   if (by !== null && !rest.some(({ text }, index) => (index === 0 || text.startsWith('-')) && by.test(text))) return [];
   const operands = rest.filter(({ text }) => !text.startsWith('-'));
   const all = !taker.target || rest.some(({ text }) => /^-[A-Za-z]*t|^--target/.test(text));
-  return (all ? operands : operands.slice(0, -1))
+  // Alone, what `ln` is given is linked to here.
+  const taken = all || operands.length === 1 ? operands : operands.slice(0, -1);
+  return directoriesOf(taken, command, taker, host, read);
+}
+
+const directoriesOf = (
+  words: readonly CommandWord[],
+  command: FoundCommand,
+  taker: Taker,
+  host: PolicyHost,
+  read: ReadPath,
+): readonly Taken[] =>
+  words
     .flatMap((word) => placesOfWord(word, command, host))
     .filter((place) => place !== '' && !place.includes('\0'))
-    .map((place) => ({ given: place, real: read(place).found(), changes: taker.changes }))
+    .map((place) => ({
+      given: place,
+      real: read(place).found(),
+      changes: taker.changes,
+      opens: taker.opens === true,
+    }))
     .filter(({ real }) => host.isDirectory(real));
+
+/** The directories of this machine among the words of a container: `-v ~:/x`, `--mount type=bind,src=/,dst=/x`. */
+function mountedBy(rest: readonly CommandWord[]): readonly CommandWord[] {
+  return rest.flatMap((word, index): readonly CommandWord[] => {
+    const attached = /^(?:--volume=|--mount=|-[A-Za-z]*v=?)/.exec(word.path)?.[0].length;
+    const behind = /^(?:--volume|--mount|-[A-Za-z]*v)$/.test(rest[index - 1]?.text ?? '');
+    if (!behind && attached === undefined) return [];
+    const value = behind ? word.path : word.path.slice(attached);
+    const source = /(?:^|,)(?:src|source)=([^,]*)/.exec(value)?.[1] ?? value.split(':')[0] ?? '';
+    // A name alone is a volume.
+    return /^[./\0]/.test(source) ? [{ text: source, path: source, open: false }] : [];
+  });
 }
 
 /** Why a person has to be asked about what a directory holds of ours (11 §6.1), or null. */
-export function ownIn({ given, real, changes }: Taken, host: PolicyHost): string | null {
+export function ownIn({ given, real, changes, opens }: Taken, host: PolicyHost): string | null {
   const { secrets, plane } = host.guarded;
+  if (opens && isWithin(comparable(real, host), comparable(host.realPath(host.workspace), host))) return null;
   const places = [...secrets, ...(changes ? plane : []), inside(real, '.reins')];
   const held = places.find((place) => isHeld(place, real, host));
   return held === undefined ? null : `${given} holds what belongs to Reins: ${held}`;

@@ -1,4 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
+import { settingLine } from './line-options.ts';
 
 /**
  * What the shell and ordinary programs run of a value: the line that a variable holds for them, and the substitutions of a
@@ -8,6 +9,8 @@ import type { CommandWord } from '../schema/command.ts';
 export type Handed =
   /** A line for a shell, put together from these words. */
   | { readonly kind: 'line'; readonly words: readonly CommandWord[] }
+  /** What may be a line: only one that parses counts. */
+  | { readonly kind: 'guess'; readonly words: readonly CommandWord[] }
   /** A text whose substitutions the shell makes, though quotes kept them from it the first time. */
   | { readonly kind: 'text'; readonly words: readonly CommandWord[] };
 
@@ -18,7 +21,8 @@ const lines: ReadonlySet<string> = new Set(
   words(
     'PROMPT_COMMAND PAGER MANPAGER SYSTEMD_PAGER AWS_PAGER GH_PAGER EDITOR VISUAL FCEDIT SUDO_EDITOR SYSTEMD_EDITOR BROWSER ' +
       'SHELL LESSOPEN LESSCLOSE SSH_ASKPASS SUDO_ASKPASS RSYNC_RSH CVS_RSH GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH ' +
-      'GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND CC CXX LD AR MAKE BASH_ALIASES BASH_CMDS',
+      'GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND CC CXX LD AR MAKE RUSTC RUSTDOC ' +
+      'RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER npm_config_script_shell npm_config_shell BASH_ALIASES BASH_CMDS',
   ),
 );
 
@@ -36,9 +40,26 @@ export function valuePayloads(name: string, value: CommandWord): readonly Handed
   const text: readonly Handed[] = substitutes(value.text) ? [{ kind: 'text', words: [value] }] : [];
   // `|program %s`, as `less` has it.
   const line = value.text.replace(/^\|-?/, '');
-  const started = lines.has(name) && line !== '' && !value.open;
+  if (!value.open && name.startsWith('GIT_CONFIG_')) return [...text, ...gitSettings(name, value)];
+  const started = (lines.has(name) || /^CARGO_TARGET_\w+_(?:RUNNER|LINKER)$/.test(name)) && line !== '' && !value.open;
   return started ? [...text, { kind: 'line', words: [{ ...value, text: line }] }] : text;
 }
+
+/** Settings of `git` that variables hold: `GIT_CONFIG_VALUE_0` of a name that stands elsewhere, and all of one in one. */
+function gitSettings(name: string, value: CommandWord): readonly Handed[] {
+  const text = value.text.replace(/^!/, '');
+  const settings = name === 'GIT_CONFIG_PARAMETERS' ? Array.from(value.text.matchAll(/'([^'=]+)'?='?([^']*)'/g)) : [];
+  const found = settings.flatMap(([, key, held]) => settingLine({ ...value, text: `${key}=${held}` }));
+  const held = /^GIT_CONFIG_VALUE_[0-9]+$/.test(name) && text !== '' ? [value, ...aliased(value)] : [];
+  return [...found, ...held.map((word) => ({ ...word, text: word.text.replace(/^!/, '') }))].map((word) => ({
+    kind: 'guess',
+    words: [word],
+  }));
+}
+
+/** As the value of an alias it is the rest of a `git` line. */
+const aliased = (value: CommandWord): readonly CommandWord[] =>
+  value.text.startsWith('!') ? [] : [{ ...value, text: `git ${value.text}` }];
 
 /** Of the words of a builtin that gives names values, or looks at them. */
 export function builtinPayloads(name: string, rest: readonly CommandWord[]): readonly Handed[] {

@@ -3,7 +3,8 @@ import { expandingLine, substitutesIn, valuePayloads } from './assigned.ts';
 import { createDirectories } from './directories.ts';
 import { createNamedLines } from './named-lines.ts';
 import { createNames } from './names.ts';
-import { type Payload, payloadsOf } from './payload.ts';
+import { readsCode, linesInCode } from './code-lines.ts';
+import { codeLines, type Payload, payloadsOf } from './payload.ts';
 import { baseName } from './programs.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
 import { type Choice, literalWord } from './words.ts';
@@ -177,8 +178,10 @@ function createFinder(parse: ParseScript | null) {
       unread ??= `more than ${maxRevealed} commands stand in the words of others`;
       return;
     }
+    const known = around.input.filter((text) => !isProgram(text));
+    const values = [...codeRead(words, known), ...wordsRead(words, known)].map(literalWord);
     directories.during(words, () => {
-      commands.push({ words, redirects, values: [], directories: directories.current(), revealed: isRevealed });
+      commands.push({ words, redirects, values, directories: directories.current(), revealed: isRevealed });
       if (words.length === 0) return;
       // Alone, `exec` changes only what its redirects name.
       const reads = words.length > 1 || redirects.some(({ operator }) => operator.startsWith('<'));
@@ -201,6 +204,9 @@ function createFinder(parse: ParseScript | null) {
     if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) names.forget();
     if (name === 'alias') named.addAliases(words.slice(1));
     for (const payload of payloadsOf(words)) reveal(payload, name, around);
+    for (const text of codeRead(words, around.input)) {
+      for (const payload of codeLines(linesInCode(name, text))) reveal(payload, name, { ...around, input: [] });
+    }
     // Bash expands a value once more where it takes it for a number or a name.
     const taken = reading.has(name) ? around.input.map(literalWord) : [];
     const given = named.isFunction(program.text) ? words.slice(1) : [];
@@ -212,6 +218,10 @@ function createFinder(parse: ParseScript | null) {
   const reveal = (payload: Payload, name: string, { depth, input }: Around): void => {
     if (payload.kind === 'unreadable') {
       unread ??= `not read: ${payload.why}`;
+      return;
+    }
+    if (payload.kind === 'unnamed') {
+      unnamed ??= payload.why;
       return;
     }
     if (payload.kind === 'words') {
@@ -238,7 +248,9 @@ function createFinder(parse: ParseScript | null) {
         unread ??= 'too much text stands in the words of other commands';
       } else {
         const before = directories.current();
-        script(parse(text), { depth: depth + 1, input: payload.kind === 'input' ? [] : input });
+        const read = parse(text);
+        if (payload.kind === 'guess' && read.error !== null) continue;
+        script(read, { depth: depth + 1, input: payload.kind === 'input' ? [] : input });
         if (name !== 'eval') directories.back(before);
       }
     }
@@ -257,6 +269,20 @@ function createFinder(parse: ParseScript | null) {
       };
     },
   };
+}
+
+/** What a program reads as code of its own: its places and its lines are those of the line around it. */
+function codeRead([program]: readonly CommandWord[], input: readonly string[]): readonly string[] {
+  return program === undefined || input.length === 0 || !readsCode(baseName(program.text)) ? [] : input;
+}
+
+/** Most words that a command takes from what it reads. */
+const maxWordsRead = 256;
+
+/** What `xargs` and `parallel` put behind their commands. */
+function wordsRead([program]: readonly CommandWord[], input: readonly string[]): readonly string[] {
+  if (program === undefined || input.length === 0 || !/^(?:xargs|parallel)$/.test(baseName(program.text))) return [];
+  return input.flatMap((text) => text.split(/[\s\0'"]+/, maxWordsRead)).slice(0, maxWordsRead);
 }
 
 /** A command that stands as a file, whose output is not known: `bash < <(cmd)`. */

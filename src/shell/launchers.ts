@@ -154,10 +154,9 @@ const launchers: Readonly<Record<string, Launcher>> = {
   'podman-compose': container,
   npx: launcher('-y -v --yes --no --no-install -q --quiet', '-p --package', { lines: ['-c', '--call'] }),
   bunx: launcher('--bun --silent --verbose', '-p --package'),
-  pnpm: launcher('-r -v --recursive -w --silent', '--package -C --dir --filter', {
+  pnpm: launcher('-r -v --recursive -w --silent -c --shell-mode', '--package -C --dir --filter', {
     subcommands: ['dlx', 'exec'],
     operands: 1,
-    lines: ['-c'],
   }),
   yarn: launcher('-q -v --quiet', '-p --package --cwd', { subcommands: ['dlx', 'exec'], operands: 1 }),
   uvx: launcher('-q --quiet --isolated --offline', '--from --with -p --python'),
@@ -174,10 +173,22 @@ const launchers: Readonly<Record<string, Launcher>> = {
       'proxychains4 dbus-run-session dbus-launch xvfb-run ssh-agent systemd-inhibit systemd-cat caffeinate tini dumb-init ' +
       'catchsegv daemonize start-stop-daemon run-parts run-one chpst softlimit setuidgid envdir envuidgid chronic unbuffer ' +
       'rlwrap logsave sem rush entr watchexec nodemon concurrently cross-env dotenv dotenvx hyperfine valgrind gdb lldb rr ' +
-      'perf tmux screen zellij mosh pdsh expect socat nix-shell lxc-attach machinectl vagrant distrobox toolbox',
+      'perf tmux screen zellij mosh pdsh expect socat nix-shell lxc-attach machinectl vagrant distrobox toolbox ' +
+      'xterm x-terminal-emulator gnome-terminal konsole xfce4-terminal kitty alacritty foot wezterm urxvt sshpass autossh et ' +
+      'ifne pee ts xe xjobs clush wsl adb',
   ),
   ...loose('uv poetry pipenv hatch pdm rye conda mamba micromamba', ['run', 'tool']),
-  ...loose('kubectl oc nerdctl lxc bundle mise asdf rbenv pyenv nodenv opam', ['exec', 'run', 'x', 'shell', 'debug']),
+  ...loose('kubectl oc nerdctl lxc incus crictl ctr bundle mise asdf rbenv pyenv nodenv opam', [
+    'exec',
+    'run',
+    'x',
+    'shell',
+    'debug',
+  ]),
+  ...loose('nix', ['run', 'shell', 'develop'], true),
+  ...loose('gcloud fly flyctl heroku', ['ssh', 'run', 'console'], true),
+  ...loose('ip', ['exec'], true),
+  ...loose('cmake', ['-E'], true),
   ...loose('bun', ['x'], true),
   ...loose('npm', ['exec', 'x'], true),
   at: launcher('-l -m -M -v -V', '-f -q -t', { payload: 'none' }),

@@ -1,5 +1,4 @@
 import type { CommandWord } from '../schema/command.ts';
-import { linesInCode } from './code-lines.ts';
 
 /**
  * Options of ordinary programs whose value is started. No list grants them, since no table lists them; a rule that denies
@@ -13,7 +12,7 @@ const options: Readonly<Record<string, readonly string[]>> = {
   tar: words(
     '-I -F --to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command',
   ),
-  rsync: words('-e --rsh'),
+  rsync: words('-e --rsh --rsync-path'),
   ssh: ['-o'],
   scp: words('-o -S'),
   sftp: words('-o -S'),
@@ -24,7 +23,22 @@ const options: Readonly<Record<string, readonly string[]>> = {
   split: ['--filter'],
   wget: ['--use-askpass'],
   tcpdump: words('-z --postrotate-command'),
-  sqlite3: words('-cmd --cmd'),
+  cpio: ['--rsh-command'],
+  go: words('-exec --exec -toolexec --toolexec -vettool --vettool'),
+  ...Object.fromEntries(words('gcc g++ cc c++ clang clang++').map((name) => [name, ['-wrapper']])),
+  ...Object.fromEntries(words('apt apt-get aptitude').map((name) => [name, words('-o --option')])),
+  dpkg: words('--pre-invoke --post-invoke --status-logger'),
+  ansible: words('-a --args'),
+  just: words('--shell --command'),
+  fzf: words('--preview --bind'),
+  bat: ['--pager'],
+  batcat: ['--pager'],
+  ranger: ['--cmd'],
+  hg: words('--config -c --command --tool'),
+  svn: words('--diff-cmd --diff3-cmd --editor-cmd'),
+  npm: words('--script-shell --shell'),
+  fc: ['-e'],
+  bind: ['-x'],
   ...Object.fromEntries(words('nc ncat netcat').map((name) => [name, words('-e -c --exec --sh-exec')])),
   ...Object.fromEntries(words('mapfile readarray compgen complete').map((name) => [name, ['-C']])),
   ...Object.fromEntries(words('vi vim nvim view ex').map((name) => [name, words('-c --cmd')])),
@@ -41,6 +55,9 @@ const gitOptions: Readonly<Record<string, readonly string[]>> = {
   'ls-remote': words('--upload-pack --exec'),
   push: words('--receive-pack --exec'),
   archive: ['--exec'],
+  'send-email': words('--sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd'),
+  instaweb: words('-d --httpd'),
+  merge: ['--editor'],
   'filter-branch': words('--tree-filter --index-filter --env-filter --msg-filter --commit-filter --tag-name-filter'),
 };
 
@@ -52,10 +69,8 @@ const gitSetting =
 export function lineOptions(name: string, rest: readonly CommandWord[]): readonly CommandWord[] {
   if (name === 'git') return gitLines(rest);
   const own = Object.hasOwn(options, name) ? options[name] : undefined;
-  if (own === undefined) return rest.flatMap((word) => linesInCode(name, word.text).map((text) => ({ ...word, text })));
-  // Its commands may be words of its own as well.
-  const values = name === 'sqlite3' ? [...valuesOf(own, rest), ...rest] : valuesOf(own, rest);
-  return values.flatMap((value) => lineIn(name, value));
+  if (own === undefined) return [];
+  return valuesOf(own, rest).flatMap((value) => lineIn(name, value));
 }
 
 const valuesOf = (own: readonly string[], rest: readonly CommandWord[]): readonly CommandWord[] =>
@@ -71,12 +86,22 @@ const valuesOf = (own: readonly string[], rest: readonly CommandWord[]): readonl
 /** Where the value of an option begins in a word; at its end where that is the next one; null for another word. */
 function behind(option: string, word: string): number | null {
   if (word === option) return word.length;
-  if (option.startsWith('--')) return word.startsWith(`${option}=`) ? option.length + 1 : null;
+  if (option.startsWith('--')) return behindLong(option, word);
   if (word.startsWith(option)) return option.length;
   const bundle = option.length === 2 && /^-[A-Za-z]+/.exec(word);
   const at = bundle ? bundle[0].indexOf(option.charAt(1), 1) : -1;
   return at === -1 ? null : at + 1;
 }
+
+/** A long option, also shortened as most programs take it. Where it would be another one that is whole, it is that. */
+function behindLong(option: string, word: string): number | null {
+  const equals = word.indexOf('=');
+  const name = equals === -1 ? word : word.slice(0, equals);
+  if (name.length < 3 || !option.startsWith(name) || wholeOptions.has(name)) return null;
+  return equals === -1 ? word.length : equals + 1;
+}
+
+const wholeOptions: ReadonlySet<string> = new Set(words('--checkpoint --cmd'));
 
 const cut = (word: CommandWord, from: number): CommandWord => ({ ...word, text: word.text.slice(from) });
 
@@ -92,7 +117,7 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
     case 'scp':
     case 'sftp':
       return /^[A-Za-z]+[= ]/.test(text)
-        ? begins(/^(?:proxy|local|knownhosts)command[= ]/i)
+        ? begins(/^(?:proxy|local|knownhosts|remote)command[= ]/i)
         : name === 'ssh'
           ? []
           : [value];
@@ -109,16 +134,55 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
     case 'nc':
     case 'ncat':
     case 'netcat':
+    case 'cpio':
+    case 'dpkg':
+    case 'just':
+    case 'bat':
+    case 'batcat':
+    case 'svn':
+    case 'npm':
+    case 'fc':
+    case 'ansible':
     case 'mapfile':
     case 'readarray':
     case 'compgen':
     case 'complete':
       return [value];
-    case 'sqlite3':
-      return begins(/^\s*\.(?:shell|system)\s+/);
+    case 'gcc':
+    case 'g++':
+    case 'cc':
+    case 'c++':
+    case 'clang':
+    case 'clang++':
+      return [{ ...value, text: text.replaceAll(',', ' ') }];
+    // `-vettool=x`
+    case 'go':
+      return begins(/^=?/);
+    case 'apt':
+    case 'apt-get':
+    case 'aptitude':
+      return /invoke|cmd|command|method|pager|proxy-auto-detect/i.test(text) ? begins(/^[^=]*=/) : [];
+    case 'fzf':
+      return /^[\w-]+:/.test(text)
+        ? begins(/^[\w,-]+:(?:execute|execute-silent|become|reload|preview|transform)[(:]/)
+        : [value];
+    case 'ranger':
+      return begins(/^shell\s+(?:-\w+\s+)?/);
+    case 'bind':
+      return begins(/^[^:]*:\s*/);
+    case 'hg':
+      return /^[\w.-]+=/.test(text) ? hgSetting(value) : [value];
     default:
       return begins(/^:?!/);
   }
+}
+
+/** `--config section.name=value` of Mercurial: an alias with `!`, a hook, a tool. */
+function hgSetting(setting: CommandWord): readonly CommandWord[] {
+  const [, key = '', mark = ''] = /^([\w.-]+)=(!?)/.exec(setting.text) ?? [];
+  const value = cut(setting, key.length + 1 + mark.length);
+  if (/^alias\./.test(key)) return mark === '' ? [{ ...value, text: `hg ${value.text}` }] : [value];
+  return /^(?:hooks|extdiff|merge-tools|pager|ui\.(?:ssh|editor|merge)|diff-tools)\b/.test(key) ? [value] : [];
 }
 
 function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
@@ -126,9 +190,12 @@ function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
   let at = 0;
   for (; at < rest.length && rest[at]?.text.startsWith('-') === true; at += 1) {
     const option = rest[at]?.text ?? '';
+    const word = rest[at];
+    if (word !== undefined && option.startsWith('--config-env=')) found.push(...settingFrom(cut(word, 13)));
     if (!/^-[cC]$|^--(?:git-dir|work-tree|namespace|config-env)$/.test(option)) continue;
     at += 1;
     const setting = rest[at];
+    if (option === '--config-env' && setting !== undefined) found.push(...settingFrom(setting));
     if (option === '-c' && setting !== undefined) found.push(...settingLine(setting));
   }
   const subcommand = rest[at]?.text ?? '';
@@ -144,12 +211,28 @@ function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
   if (subcommand === 'config') found.push(...configLine(operands));
   const runs = subcommand === 'bisect' ? 'run' : subcommand === 'submodule' ? 'foreach' : null;
   const run = runs === null ? -1 : operands.findIndex(({ text }) => text === runs);
+  if (subcommand === 'for-each-repo') found.push(...joined([{ ...gitWord }, ...operandsBehind(operands)]));
   if (run !== -1) found.push(...joined(operands.slice(run + 1).filter(({ text }) => text !== '--recursive')));
   return found;
 }
 
+const gitWord: CommandWord = { text: 'git', path: 'git', open: false };
+
+/** What stands behind the options of `for-each-repo`. */
+function operandsBehind(words: readonly CommandWord[]): readonly CommandWord[] {
+  const at = words.findIndex(({ text }, index) => !text.startsWith('-') && words[index - 1]?.text !== '--config');
+  return at === -1 ? [] : words.slice(at);
+}
+
+/** `--config-env name=VARIABLE`: a setting whose value the variable holds. */
+function settingFrom(setting: CommandWord): readonly CommandWord[] {
+  const [, key = '', name = ''] = /^(.*)=(\w+)$/s.exec(setting.text) ?? [];
+  const value = `$${name}`;
+  return settingLine({ text: `${key}=${value}`, path: value, open: true });
+}
+
 /** An alias starts a program with `!`; so may the value of any other setting. */
-function settingLine(setting: CommandWord): readonly CommandWord[] {
+export function settingLine(setting: CommandWord): readonly CommandWord[] {
   const equals = setting.text.indexOf('=');
   const key = setting.text.slice(0, Math.max(equals, 0));
   const value = cut(setting, equals + 1);

@@ -1,9 +1,11 @@
 import type { CommandWord } from '../schema/command.ts';
 import { builtinPayloads, type Handed, substitutesIn, valuePayloads } from './assigned.ts';
+import { type CodeLines, linesInCode, linesOfSed } from './code-lines.ts';
 import { filledIn, placeOf, putIn, readBehind } from './filled-in.ts';
 import { type Launcher, launcherOf, launches } from './launchers.ts';
 import { lineOptions } from './line-options.ts';
 import { baseName, shells } from './programs.ts';
+import { literalWord } from './words.ts';
 
 /** What a command starts besides itself, as far as its words tell. */
 export type Payload =
@@ -11,6 +13,8 @@ export type Payload =
   | Handed
   /** What it reads from standard input is a script. */
   | { readonly kind: 'input' }
+  /** It starts what its words do not spell out. */
+  | { readonly kind: 'unnamed'; readonly why: string }
   /** Its words do not say what it starts. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
@@ -34,6 +38,8 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
   if (time !== undefined) return launcherPayloads('time', time, words);
   if (name === 'eval')
     return rest.length === 0 ? [] : [{ kind: 'line', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
+  // Its variables are words of its own.
+  if (/^[bg]?make$/.test(name)) return [...rest.flatMap(assigned), ...codePayloads(name, rest)];
   if (name === 'trap') {
     const [action, signal] = rest[0]?.text === '--' ? rest.slice(1) : rest;
     return action === undefined || signal === undefined || action.text === '-' || action.text === '-l'
@@ -56,14 +62,44 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
   if (runners !== undefined) return finderPayloads(runners, rest);
   // Alone it gives the shell itself something else to read.
   if (name === 'exec' && rest.length === 0) return [{ kind: 'input' }];
+  // What `git` itself starts for its subcommands, and what they are called where they are files.
+  if (/^git-[a-z]/.test(name)) {
+    const git = { text: 'git', path: 'git', open: false };
+    const subcommand = name.slice('git-'.length);
+    return [{ kind: 'words', words: [git, { ...git, text: subcommand, path: subcommand }, ...rest] }];
+  }
   const launcher = launcherOf(name);
   const texts = rest.map((word) => word.text);
   if (launcher !== undefined && launches(name, texts)) {
-    if (tellsOfItself(texts)) return [];
-    return [...launcherPayloads(name, launcher, rest), ...optionPayloads(name, rest)];
+    if (tellsOfItself(texts) || (name === 'command' && onlyLooks(texts))) return [];
+    return [...launcherPayloads(name, launcher, rest), ...optionPayloads(name, rest), ...codePayloads(name, rest)];
   }
-  return [...builtinPayloads(name, rest), ...optionPayloads(name, rest)];
+  return [...builtinPayloads(name, rest), ...optionPayloads(name, rest), ...codePayloads(name, rest)];
 }
+
+/** `command -v name` says what a name stands for. */
+function onlyLooks(words: readonly string[]): boolean {
+  const options = words.slice(
+    0,
+    words.findIndex((word) => !/^-[pvV]+$/.test(word)),
+  );
+  return options.some((word) => /[vV]/.test(word));
+}
+
+/** What the code in the words of a program starts. */
+function codePayloads(name: string, rest: readonly CommandWord[]): readonly Payload[] {
+  if (name === 'sed' || name === 'gsed') return codeLines(linesOfSed(rest));
+  return rest.flatMap(({ text }) => {
+    const option = /^--[\w-]+=/.exec(text)?.[0] ?? '';
+    return codeLines(linesInCode(name, text.slice(option.length)));
+  });
+}
+
+/** The lines that code spells out, and that there are others. */
+export const codeLines = ({ lines, guessed, unnamed }: CodeLines): readonly Payload[] => [
+  ...lines.map((line) => ({ kind: guessed ? ('guess' as const) : ('line' as const), words: [literalWord(line)] })),
+  ...(unnamed === null ? [] : [{ kind: 'unnamed' as const, why: unnamed }]),
+];
 
 /** A launcher that only says what it is: behind that word stands no command. */
 const tellsOfItself = ([only, ...more]: readonly string[]): boolean =>
@@ -151,7 +187,7 @@ function parallelPayloads(words: readonly CommandWord[]): readonly Payload[] {
 }
 
 function launcherPayloads(name: string, launcher: Launcher, rest: readonly CommandWord[]): readonly Payload[] {
-  if (launcher.payload === 'any') return anyPayloads(rest);
+  if (launcher.payload === 'any') return anyPayloads(rest, launcher.subcommands);
   // Without a user named by an option it takes its words as `su` does.
   if (name === 'runuser' && !rest.some((word) => /^(-[A-Za-z]*u|--user)/.test(word.text))) {
     return launcherPayloads('su', { ...launcher, payload: 'none' }, rest);
@@ -223,7 +259,8 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
   }
   // Behind `--` stand words for the shell that it starts.
   if (launcher.payload === 'none') return [...payloads, ...anyPayloads(left)];
-  if (launcher.payload === 'words') return [...payloads, { kind: 'words', words: left }];
+  const joins = name === 'pnpm' && rest.slice(0, at).some(({ text }) => /^(?:-c|--shell-mode)$/.test(text));
+  if (launcher.payload === 'words' && !joins) return [...payloads, { kind: 'words', words: left }];
   const until = left.findIndex((word) => /^:::/.test(word.text));
   return [...payloads, { kind: 'line', words: until === -1 ? left : left.slice(0, until) }];
 }
@@ -234,6 +271,7 @@ const isAssignment = (text: string): boolean => text.includes('=');
 function assigned(word: CommandWord | undefined): readonly Payload[] {
   if (word === undefined) return [];
   const equals = word.text.indexOf('=');
+  if (equals < 1) return [];
   return valuePayloads(word.text.slice(0, equals), { ...word, text: word.text.slice(equals + 1) });
 }
 
@@ -245,14 +283,14 @@ const optionPayloads = (name: string, rest: readonly CommandWord[]): readonly Pa
 const maxBeginnings = 12;
 
 /** Each word as the beginning of a command, and each that holds blanks as a line; also behind the `=` of an option. */
-function anyPayloads(rest: readonly CommandWord[]): readonly Payload[] {
+function anyPayloads(rest: readonly CommandWord[], own: readonly string[] = []): readonly Payload[] {
   return rest.slice(0, maxBeginnings).flatMap((word, index): readonly Payload[] => {
     // `socat EXEC:cmd,pty`
     const address = /^(?:exec|system|shell):([^,]*)/i.exec(word.text)?.[1];
     if (address !== undefined) return [{ kind: 'line', words: [{ ...word, text: address }] }];
     const text = word.text.startsWith('-') ? word.text.replace(/^-[^=]*=?/, '') : word.text;
     if (/[ \t\n]/.test(text)) return [{ kind: 'line', words: [{ ...word, text }] }];
-    return word.text.startsWith('-') ? [] : [{ kind: 'words', words: rest.slice(index) }];
+    return word.text.startsWith('-') || own.includes(word.text) ? [] : [{ kind: 'words', words: rest.slice(index) }];
   });
 }
 

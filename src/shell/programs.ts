@@ -16,6 +16,10 @@ export const interpreters: ReadonlySet<string> = new Set([
   ),
 ]);
 
+/** Versions count too: `python3.11`. */
+export const isInterpreter = (name: string): boolean =>
+  interpreters.has(name) || interpreters.has(name.replace(/-?[0-9][0-9.]*$/, ''));
+
 /** Builtins of the shell that run what their words say, or change what later words mean: there is no file to grant. */
 export const builtins: ReadonlySet<string> = new Set(
   words('cd export alias unalias hash set unset trap eval source exec command builtin shopt enable .'),

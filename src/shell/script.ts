@@ -10,8 +10,8 @@ export type Piece =
   | { readonly kind: 'output'; readonly steps: readonly Step[]; readonly text: string; readonly quoted: boolean }
   /** `{a,b}`, read again when it is expanded. */
   | { readonly kind: 'brace'; readonly text: string }
-  /** `unset`: what it stands for where its name has no value. */
-  | { readonly kind: 'open'; readonly text: string; readonly unset?: string };
+  /** `unset`: what it stands for where its name has no value; `path`: what it most likely is, as a place. */
+  | { readonly kind: 'open'; readonly text: string; readonly unset?: string; readonly path?: string };
 
 export type ScriptWord = readonly Piece[];
 

@@ -78,7 +78,7 @@ export function createWordReader(walk: Walk): {
         const plain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
         return plain
           ? [{ kind: 'variable', name: part.parameter, text: part.text, quoted }]
-          : [{ kind: 'open', text: part.text, unset: defaultOf(part) }];
+          : [{ kind: 'open', text: part.text, unset: defaultOf(part), ...homeIn(part) }];
       }
       case 'CommandExpansion':
         return [{ kind: 'output', steps: walk.collected(part, depth), text: part.text, quoted }];
@@ -107,12 +107,23 @@ export function createWordReader(walk: Walk): {
   };
 }
 
+/** `${HOME:-x}`, `${HOME%/}`: the home directory, whatever is done to it. */
+const homeIn = ({ parameter, prefix, index }: Extract<WordPart, { type: 'ParameterExpansion' }>): { path?: string } =>
+  parameter === 'HOME' && prefix === undefined && index === undefined ? { path: homeMark } : {};
+
 /** The literal that stands for a name without a value, `${X:-a}`; nothing where that is no literal, or another form. */
 function defaultOf({ operation }: Extract<WordPart, { type: 'ParameterExpansion' }>): string {
-  if (operation?.type !== 'Default' || operation.operand === undefined || operation.operand.parts !== undefined)
-    return '';
-  const { text, value } = operation.operand;
+  if (operation?.type !== 'Default' || operation.operand === undefined) return '';
+  const { text, value, parts } = operation.operand;
+  if (parts !== undefined) return parts.map(placeOf).join('');
   return unquotedPieces(text, value, true)
     .map((piece) => (piece.kind === 'text' ? piece.value : piece.kind === 'home' ? homeMark : ''))
     .join('');
+}
+
+/** A part of such a default as far as it is known: a literal, or the home directory. */
+function placeOf(part: WordPart): string {
+  if (part.type === 'Literal' || part.type === 'SingleQuoted') return part.value;
+  if (part.type === 'DoubleQuoted') return part.parts.map(placeOf).join('');
+  return /^\$(?:HOME|\{HOME\})$/.test(part.text) ? homeMark : '';
 }

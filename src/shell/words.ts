@@ -110,8 +110,8 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
       return [known === null ? { text: '~', path: homeMark, open: false } : marked(known.value, known.certain)];
     }
     case 'open': {
-      const { text, unset } = piece;
-      return [{ text, path: text, open: true, ...(unset === undefined ? {} : { unset }) }];
+      const { text, unset, path = text } = piece;
+      return [{ text, path, open: true, ...(unset === undefined ? {} : { unset }) }];
     }
     case 'brace':
       return (
@@ -138,6 +138,8 @@ function knownValue(
   choice: Choice,
 ): { readonly value: string; readonly certain: boolean } | null {
   if (piece.kind === 'output') {
+    // Where the line is; a function of that name may say something else.
+    if (/^(?:\$\(|`)\s*pwd(?:\s+-[LP])?\s*[)`]$/.test(piece.text)) return { value: '.', certain: false };
     const value = printedBy(piece.steps, variables, choice);
     return value === null ? null : { value, certain: true };
   }
@@ -159,7 +161,7 @@ function printedBy(steps: readonly Step[], variables: Variables, choice: Choice)
   if (step === null) return null;
   const words = step.words.flatMap((word) => expandWord(word, variables, choice) ?? openWord(word));
   if (words.some((word) => word.open)) return null;
-  return printed(words)[0]?.replace(/\n+$/, '') ?? null;
+  return printed(words.map(({ path, open }) => ({ text: path, path, open })))[0]?.replace(/\n+$/, '') ?? null;
 }
 
 /** What a brace expansion stands for; the text itself when it is none that can be read, null when it is too much. */

@@ -71,6 +71,11 @@ describe('the control plane', () => {
     [{ directory: ['src', '.reins'] }],
     [{ cwd: '.reins' }],
     [{ source: 'x', destination: '.reins/x' }],
+    [{ filepath: '.reins/x' }],
+    [{ pathname: '.reins/x' }],
+    [{ options: { workdir: '.reins' } }],
+    [{ root: '.reins' }],
+    [{ location: '.reins/x' }],
     [{ moves: [{ fromPath: '.reins/x', 'to-file': 'y' }] }],
     [{ file_paths: ['src', './src/../.reins'] }],
   ])('holds for the arguments of other tools: %j', (args) => {

@@ -85,6 +85,21 @@ describe('the readers of settings', () => {
     ]);
   });
 
+  it('give documents that load, where a source has words that no list may hold', async () => {
+    const rules = ['"A=1", "rm"', '"cd", "x", "&&", "rm"', '"git", "*"', '"git", "commit", "-m", "\'a\'"'];
+    const text = rules.map((words) => `prefix_rule(pattern=[${words}], decision="forbidden")`).join('\n');
+    const deny = ['Bash(A=1 rm:*)', 'Bash(cd x && rm:*)', 'Bash("git push":*)', 'Read(a, /b)', 'Read(**/.env,**/x)'];
+    const settings = JSON.stringify({ permissions: { deny } });
+    for (const imported of [
+      importCodex(file('/home/u/x.rules', text)),
+      importClaude(file('/home/u/s.json', settings)),
+    ]) {
+      const { document, report } = await assemble(imported, []);
+      await load(document);
+      expect(report.map(({ outcome }) => outcome)).toEqual(report.map(() => 'narrowed'));
+    }
+  });
+
   it('read a configuration of Codex as people have it', () => {
     const tables = readToml(`approval_policy = "on-request"
 notify = ["notify-send", 'Codex']

@@ -49,6 +49,14 @@ describe('a directory that is taken with all it holds', () => {
     ['cp -r vendor x', '**/{.aws,.azure}/**', 'vendor holds /srv/p/vendor/.aws'],
     ['cp -r src x', '**/*.kdbx', 'src holds /srv/p/src/a.kdbx'],
     ['mv vendor x', 'vendor/.aws/**', 'vendor holds /srv/p/vendor/.aws'],
+    ['docker run -v ~:/x img cat /x/y', '**/.ssh/**', '/home/u holds /home/u/.ssh'],
+    ['docker run --rm -itv "$HOME:/x" img', '~/.ssh/**', '/home/u holds /home/u/.ssh'],
+    ['podman run --volume=/:/x:ro img', '/etc/shadow', '/ holds /etc/shadow'],
+    ['docker run --mount type=bind,src=/home,dst=/x img', '**/.ssh/**', '/home holds /home/u/.ssh'],
+    ['docker compose run -v ./vendor:/x web', '**/.aws/**', './vendor holds /srv/p/vendor/.aws'],
+    ['ln -s ~ h; cat h/.ssh/id', '~/.ssh/**', '/home/u holds /home/u/.ssh'],
+    ['ln -s /home/u', '**/.ssh/**', '/home/u holds /home/u/.ssh'],
+    ['mount --bind / x', '/etc/shadow', '/ holds /etc/shadow'],
     ['env sh -c "cp -r /etc x"', '/etc/{shadow,gshadow}', '/etc holds /etc/shadow'],
   ])('asks about %j under a deny of %j', async (line, denied, held) => {
     const why =
@@ -59,6 +67,12 @@ describe('a directory that is taken with all it holds', () => {
   it.each([
     'cp -r src x',
     'cp -r src .',
+    'docker run --rm -v "$PWD:/app" -w /app img npm test',
+    'docker run -v ./src:/src -v data:/home img',
+    'docker run --mount type=volume,src=vendor,dst=/x img',
+    'ln -s src x',
+    'ln -sf ../p/src ~/notes',
+    'mount',
     'cp -r src vendor ~',
     'cp a ~',
     'mv a .',
@@ -88,6 +102,9 @@ describe('a directory that is taken with all it holds', () => {
     ['rm -rf /srv/p ~/notes', '/srv/p holds what belongs to Reins: /srv/p/.reins/local.db'],
     ['mv ~ /tmp/x', '/home/u holds what belongs to Reins: /home/u/.reins/machine.key'],
     ['chown -R u .', '. holds what belongs to Reins: /srv/p/.reins/local.db'],
+    ['docker run -v ~:/x img', '/home/u holds what belongs to Reins: /home/u/.reins/machine.key'],
+    ['docker run -v /srv:/x img', '/srv holds what belongs to Reins: /srv/p/.reins/local.db'],
+    ['ln -s ~ h', '/home/u holds what belongs to Reins: /home/u/.reins/machine.key'],
     ['find . -type f -delete', '. holds what belongs to Reins: /srv/p/.reins/local.db'],
   ])('asks about %j under a policy that allows everything', async (line, why) => {
     expect(await verdict(line)).toBe(`approve floor ${why}`);

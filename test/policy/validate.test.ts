@@ -90,6 +90,50 @@ describe('parsePolicy', () => {
     ]);
   });
 
+  it.each([
+    ['command_blacklist', 'rm*', '"rm*" is a pattern: programs are listed by name'],
+    ['command_ask_always', 'ls,?', '"?" is a pattern: programs are listed by name'],
+    [
+      'command_prefix_allowlist',
+      'ls,git push *',
+      '"git push *" ends in a star: an entry covers whatever follows its words',
+    ],
+    [
+      'command_prefix_allowlist',
+      'git push:*',
+      '"git push:*" ends in a star: an entry covers whatever follows its words',
+    ],
+    ['command_prefix_allowlist', '"git push"', '"\\"git push\\"" holds a quote: write the words without'],
+    ['command_prefix_allowlist', 'cd x && rm', '"cd x && rm" is more than one command: write an entry for each'],
+    ['command_prefix_allowlist', 'rm;', '"rm;" is more than one command: write an entry for each'],
+    ['command_prefix_allowlist', 'A=b rm', '"A=b rm" begins with an assignment: write the command behind it'],
+    ['command_prefix_allowlist', 'rm $(x)', '"rm $(x)" holds a substitution: that is no word of a command'],
+    ['command_path', '**/.env,**/.ssh/**', 'a glob is one place: write {a,b}, or a rule for each'],
+    ['glob', '/etc/a, /etc/b', 'a glob is one place: write {a,b}, or a rule for each'],
+    ['glob', ' **/.env', 'a glob has no blanks at its ends'],
+    ['glob', 'file:///etc/**', 'a glob is a path, not an address: leave file: out'],
+    ['path_within', 'src/**', 'is a directory, not a pattern: what lies below it counts; use glob for patterns'],
+  ])('refuses a deny that would guard nothing: %s %j', async (op, value, message) => {
+    const document = { rules: [{ action: 'deny', when: [{ key: 'path', op, value }] }] };
+    const path = '$.rules[0].when[0].value';
+    expect((await parsePolicy(JSON.stringify(document))).findings).toEqual([
+      { severity: 'load', path, code: 'bad_operand', message },
+    ]);
+  });
+
+  it.each([
+    ['command_blacklist', '[,rm,git-lfs'],
+    ['command_prefix_allowlist', 'git push --force,~/bin/x,./x.sh,npm run a:b,curl http://x/?a=b'],
+    ['command_path', '{**/.env,~/.ssh/**}'],
+    ['glob', 'a,b/**'],
+    ['glob', '\\!x'],
+    ['path_within', 'src/[id]'],
+    ['path_within', 'src/*'],
+  ])('takes a deny that guards what it says: %s %j', async (op, value) => {
+    const document = { rules: [{ action: 'deny', when: [{ key: 'path', op, value }] }] };
+    expect((await parsePolicy(JSON.stringify(document))).findings).toEqual([]);
+  });
+
   it('reads the blocks', async () => {
     const digest = 'AB'.repeat(32);
     const { policy } = await parsePolicy(

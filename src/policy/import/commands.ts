@@ -41,7 +41,8 @@ export function commandPattern(action: Action, pattern: string, note?: string): 
 
 /** Exactly these words as the beginning of a command; words that a list cannot hold make it inexact. */
 export function commandPrefix(action: Action, words: readonly string[], note?: string): Outcome {
-  const bad = words.find((word) => !plainWord.test(word)) ?? (words.length === 0 ? '' : undefined);
+  const isBad = (word: string, at: number): boolean => !plainWord.test(word) || (at === 0 && word.includes('='));
+  const bad = words.find(isBad) ?? (words.length === 0 ? '' : undefined);
   if (bad === undefined) return exactly([prefix(action, words, note)]);
   return inexact(action, `${JSON.stringify(bad)} cannot stand in a list of commands`, [onShell('approve')]);
 }

@@ -1,5 +1,5 @@
 import type { Action } from '../../schema/policy.ts';
-import { compileGlob } from '../glob.ts';
+import { compileOperand } from '../glob.ts';
 
 /** Text that stands for itself in a glob. */
 const escaped = (path: string): string => path.replace(/[\\*?[\]{}]/g, '\\$&');
@@ -13,7 +13,7 @@ export function pathGlob(action: Action, pattern: string, fileRoot: string): str
   const glob = anchored(action, pattern, fileRoot);
   // A directory is refused with all that it holds; what is allowed is no more than what was written.
   const whole = action === 'allow' || glob.endsWith('**') ? glob : `${glob.replace(/\/+$/, '')}/**`;
-  return compileGlob(whole).ok ? whole : null;
+  return compileOperand(whole).ok ? whole : null;
 }
 
 function anchored(action: Action, pattern: string, fileRoot: string): string {
