@@ -138,5 +138,6 @@ export async function sayWaiting(context: Context, client: RuntimeClient, ask: W
   const id = (await shownIds(context, client, 'err', [ask.id]))(ask.id);
   const until = ask.expires_at === null ? '' : `, until ${ask.expires_at}`;
   terminal.err(`${prefix} waiting for ${waitedFor(ask.kind)} ${id}: ${callOf(context, ask)}${until}\n`);
-  terminal.err(`${prefix} answer with: reins approvals respond ${id} ${verdictsFor(ask.kind)}\n`);
+  const answer = context.placed(`reins approvals respond ${id} ${verdictsFor(ask.kind)}`);
+  terminal.err(`${prefix} answer with: ${answer}\n`);
 }

@@ -6,6 +6,7 @@ import { escapeText } from '../view/escape.ts';
 import { type Column, renderTable } from './columns.ts';
 import { appOptions, type Globals } from './globals.ts';
 import type { Invocation } from './parse.ts';
+import { placeCommands } from './placed-command.ts';
 import type { Process } from './process.ts';
 import { oneLine } from './report-error.ts';
 import type { Terminal } from './terminal.ts';
@@ -39,6 +40,8 @@ export type Context = {
   hint(line: string): void;
   /** Foreign text for stderr. */
   safe(text: string): string;
+  /** An advised command as it reaches the place of this invocation (`placed-command.ts`). */
+  placed(command: string): string;
 };
 
 /** One exit code per command; thrown errors become codes in `start.ts`. */
@@ -103,6 +106,7 @@ export function createContext(
       if (!terminal.quiet) terminal.err(`${safe(line)}\n`);
     },
     safe,
+    placed: placeCommands(parts.invocation.flags),
   };
 }
 

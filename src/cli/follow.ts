@@ -6,6 +6,7 @@ import { createAskDesk, sayWaiting } from './ask-desk.ts';
 import type { Context } from './context.ts';
 import { createOutput, type Output } from './output.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { withPlaces } from './placed-command.ts';
 import type { Signal } from './process.ts';
 import { failureOf, oneLine, printFailure } from './report-error.ts';
 import { type ShownError, type Turn, wholeMessage } from './result-json.ts';
@@ -108,7 +109,7 @@ export async function followRun(
     return await finish(context, client, result, { output, progress, bound, warn, warned, options });
   } catch (error) {
     // The run goes to rest when the app closes; a JSON reader gets its last object here.
-    const failure = failureOf(error);
+    const failure = withPlaces(failureOf(error), context.placed);
     await output.failed(failure);
     printFailure(failure, context.terminal, context.globals.trace);
     return failure.exit;
@@ -128,7 +129,8 @@ type Ending = {
   readonly options: FollowOptions;
 };
 
-async function finish(context: Context, client: RuntimeClient, result: RunResult, ending: Ending): Promise<number> {
+async function finish(context: Context, client: RuntimeClient, run: RunResult, ending: Ending): Promise<number> {
+  const result: RunResult = { ...run, asks: run.asks.map((ask) => withAnswer(ask, context)) };
   const { output, progress } = ending;
   for (const warning of result.warnings) ending.warn(warning);
   const untold = ending.options.ended?.(result) ?? null;
@@ -137,7 +139,7 @@ async function finish(context: Context, client: RuntimeClient, result: RunResult
   // The model was allowed one last word, so nothing failed; what ended the run is said all the same.
   const error = denied ?? (result.status === 'exhausted' ? exhausted(ending.bound) : null);
   const failure = result.error ?? error;
-  const hints = failure === null ? [] : nextSteps(failure.class, result.backend);
+  const hints = failure === null ? [] : nextSteps(failure.class, result.backend).map(context.placed);
   const turns = await ending.options.turns?.();
   await output.finished(result, {
     exit,
@@ -158,17 +160,24 @@ async function finish(context: Context, client: RuntimeClient, result: RunResult
   else if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);
   else if (result.status === 'interrupted')
     terminal.err(
-      `${prefix} the run stopped at its last checkpoint; reins state resume ${result.run_id} goes on with it\n`,
+      `${prefix} the run stopped at its last checkpoint; ${context.placed(`reins state resume ${result.run_id}`)} goes on with it\n`,
     );
   // Answered while it came to rest: whoever answered goes on with it, if he still can.
   else if (result.status === 'suspended' && open.length === 0)
-    terminal.err(`${prefix} the run rests, and its ask is over; reins state resume ${result.run_id} goes on with it\n`);
+    terminal.err(
+      `${prefix} the run rests, and its ask is over; ${context.placed(`reins state resume ${result.run_id}`)} goes on with it\n`,
+    );
   else if (failure !== null) {
     terminal.err(`${prefix} ${context.safe(oneLine(failureText(failure)))}\n`);
     for (const hint of hints) terminal.err(`  ${context.safe(hint)}\n`);
   }
   return exit;
 }
+
+type AskOfRun = RunResult['asks'][number];
+
+const withAnswer = (ask: AskOfRun, { placed }: Context): AskOfRun =>
+  ask.respond === null ? ask : { ...ask, respond: placed(ask.respond) };
 
 /** Commands that help after a run failed; none where the message has said all (06 §2.3). */
 function nextSteps(failure: string, backend: string | null): readonly string[] {

@@ -15,7 +15,11 @@ const format = process.env['REINS_OUTPUT_FORMAT'];
 const only = argv.length === 1 && format !== 'json' && format !== 'stream-json' ? argv[0] : undefined;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
+let unusable = 'the working directory is gone; change to one that is there';
 const cwd = workingDirectory();
+// What looks at no directory does not need one (06 §1.2).
+const placeless =
+  ['completion', 'help', 'version'].includes(argv[0] ?? '') || argv.includes('--help') || argv.includes('-h');
 
 let done = true;
 // Nothing is left to do or to write then. Left to itself, Node would take its heap apart before it goes, and would call it
@@ -28,10 +32,16 @@ process.once('beforeExit', () => {
   process.exit();
 });
 
-/** null when it was removed while this process started in it. */
+/** null when it was removed while this process started in it, or when its name is no text: Node would take another one. */
 function workingDirectory(): string | null {
   try {
-    return process.cwd();
+    const path = process.cwd();
+    if (!path.includes('\uFFFD')) return path;
+    const { statSync } = process.getBuiltinModule('node:fs');
+    const [named, real] = [statSync(path, { throwIfNoEntry: false }), statSync('.')];
+    if (named?.ino === real.ino && named.dev === real.dev) return path;
+    unusable = 'the name of the working directory is not UTF-8; give it another';
+    return null;
   } catch {
     return null;
   }
@@ -44,8 +54,10 @@ if (only === '--version' || only === '-v' || only === 'version') {
 } else if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`reins: Node ${process.versions.node} is too old: 20.19 or newer is needed\n`);
   process.exitCode = 2;
-} else if (cwd === null) {
-  process.stderr.write('reins: the working directory is gone; change to one that is there\n');
+} else if (cwd === null && argv[0] === '__complete') {
+  // Nothing to complete with; a completion never fails (06 §28).
+} else if (cwd === null && !placeless) {
+  process.stderr.write(`reins: ${unusable}\n`);
   process.exitCode = 1;
 } else {
   const terminals = ([1, 2] as const).filter(isTerminal);
@@ -56,7 +68,7 @@ if (only === '--version' || only === '-v' || only === 'version') {
       argv,
       pid: process.pid,
       environment: process.env,
-      cwd,
+      cwd: cwd ?? '/',
       importMeta: import.meta,
       root: new URL('../../', import.meta.url),
       version: REINS_VERSION,

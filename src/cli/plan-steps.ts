@@ -107,11 +107,11 @@ async function say(context: Context, outcome: StepOutcome, place: string): Promi
       return;
     case 'waiting':
       note(`${place.toLowerCase()} ${stepWaits(step)}`);
-      terminal.err(`  ${outcome.respond ?? `reins plan next${planFlag(outcome.plan)}`}\n`);
+      terminal.err(`  ${context.placed(outcome.respond ?? `reins plan next${planFlag(outcome.plan)}`)}\n`);
       return;
     case 'running':
       note(
-        `${place.toLowerCase()} stopped at its last checkpoint; reins plan next${planFlag(outcome.plan)} goes on with it`,
+        `${place.toLowerCase()} stopped at its last checkpoint; ${context.placed(`reins plan next${planFlag(outcome.plan)}`)} goes on with it`,
       );
       return;
     case 'pending':
@@ -136,7 +136,7 @@ function sayFailure(context: Context, { plan, step }: StepOutcome, place: string
   if (said !== '' && !said.includes(text)) {
     for (const line of said.split('\n').slice(-shownFailureLines)) terminal.err(`  | ${context.safe(line)}\n`);
   }
-  for (const command of stepCommands(plan, step.ordinal)) terminal.err(`  ${command}\n`);
+  for (const command of stepCommands(plan, step.ordinal)) terminal.err(`  ${context.placed(command)}\n`);
 }
 
 /** The last object of a JSON format (07 §4.11). */

@@ -178,12 +178,14 @@ function settle(tokens: readonly Token[], path: readonly Command[]): readonly Gi
 function meantBy(words: readonly string[], argv: readonly string[], place: number): Meant | null {
   const [first, second] = words;
   if (first === undefined || /\s/.test(first)) return null;
+  let near: { readonly word: string; readonly edits: number } | null = null;
   for (const command of commands) {
+    if (second !== undefined && findCommand(second, command.commands ?? []) === undefined) continue;
     for (const word of [command.name, ...(command.aliases ?? [])]) {
-      if (distance(first, word) > (word.length >= 6 ? 2 : 1)) continue;
-      const fits = second === undefined || findCommand(second, command.commands ?? []) !== undefined;
-      if (fits) return { given: first, command: word, argv: argv.with(place, word) };
+      const edits = distance(first, word);
+      if (edits <= (word.length >= 6 ? 2 : 1) && edits < (near?.edits ?? Number.POSITIVE_INFINITY))
+        near = { word, edits };
     }
   }
-  return null;
+  return near === null ? null : { given: first, command: near.word, argv: argv.with(place, near.word) };
 }

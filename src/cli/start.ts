@@ -9,6 +9,7 @@ import { readGlobals } from './globals.ts';
 import { withShownIds } from './ids.ts';
 import { modules } from './load.ts';
 import { parse } from './parse.ts';
+import { withPlaces } from './placed-command.ts';
 import type { Process } from './process.ts';
 import { type Failure, failureJson, failureOf, printFailure } from './report-error.ts';
 import { type Scan, scan } from './scan.ts';
@@ -147,7 +148,8 @@ async function report(
   form: FailureForm,
   context: Context | null,
 ): Promise<number> {
-  const failure = withUsageHint(failureOf(error), form.path);
+  const told = withUsageHint(failureOf(error), form.path);
+  const failure = context === null ? told : withPlaces(told, context.placed);
   try {
     if (form.format !== 'text') await printObject(failure, process, terminal, form);
   } catch {

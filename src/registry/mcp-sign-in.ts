@@ -114,7 +114,11 @@ export function createSignIns(deps: SignInDeps) {
     async signIn(row: ToolServerRow, onUrl: (url: string) => void, signal: AbortSignal): Promise<void> {
       if (row.auth_type !== 'oauth') {
         throw new RuntimeError('usage', `"${row.name}" is not signed in to: its authentication is ${row.auth_type}`, {
-          hints: [`reins mcp update ${row.name} --auth-type oauth`],
+          // A program is given what it needs in its environment.
+          hints:
+            row.transport === 'stdio'
+              ? [`reins mcp update ${row.name} --env <NAME>`]
+              : [`reins mcp update ${row.name} --auth-type oauth`],
         });
       }
       const configured = configuredOf(row);

@@ -2,6 +2,7 @@ import { capabilitiesOf, rowOf, unreachable } from './model-rows.ts';
 import { checkName, checkTokens, readCapabilityWords } from './model-words.ts';
 import { defaultBackend, findModel, sameName, type SeenModel } from '../models/resolve.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
 import type { ModelDetail, ModelRow } from '../schema/registry.ts';
 import type { DeclarationRow, Registry } from '../store/registry.ts';
 import { type Backend, type Backends, demoId, nothingSet } from './backends.ts';
@@ -111,6 +112,11 @@ export function createModels(deps: ModelsDeps) {
   };
   const declarationOf = (id: string | null, name: string): DeclarationRow | undefined =>
     store.declarations().find((row) => row.backend_id === id && row.model === name);
+  /** Backends for which alone a model is declared. */
+  const holdersOf = (name: string): readonly string[] => {
+    const ids = store.declarations().flatMap((row) => (row.model === name ? [row.backend_id] : []));
+    return backends.inUse().flatMap((backend) => (ids.includes(backend.id) ? [backend.name] : []));
+  };
   const where = (backend: string | null): string => (backend === null ? '' : ` on backend "${backend}"`);
 
   return {
@@ -181,7 +187,9 @@ export function createModels(deps: ModelsDeps) {
           'already_exists',
           `The model "${input.name}" is declared already${where(input.backend)}.`,
           {
-            hints: [`reins model remove ${input.name}`],
+            hints: [
+              `reins model remove ${quote(input.name)}${input.backend === null ? '' : ` --backend ${input.backend}`}`,
+            ],
           },
         );
       }
@@ -212,7 +220,12 @@ export function createModels(deps: ModelsDeps) {
       const id = backendId(input.backend);
       if (declarationOf(id, input.name) === undefined) {
         throw new RuntimeError('not_found', `The model "${input.name}" is not declared${where(input.backend)}.`, {
-          hints: ['reins model list'],
+          hints: [
+            ...(id === null ? holdersOf(input.name) : []).map(
+              (name) => `reins model remove ${quote(input.name)} --backend ${name}`,
+            ),
+            'reins model list',
+          ],
         });
       }
       const deleted: string[] = [];
@@ -308,8 +321,14 @@ export function createModels(deps: ModelsDeps) {
       const id = backendId(input.backend);
       const now = deps.now();
       const before = declarationOf(id, input.name);
-      // Nothing declared, nothing to take back.
-      if (before === undefined && input.context === 0) return null;
+      if (before === undefined && input.context === 0) {
+        const holders = id === null ? holdersOf(input.name) : [];
+        // Nothing declared, nothing to take back.
+        if (holders.length === 0) return null;
+        throw new RuntimeError('not_found', `The model "${input.name}" is declared for ${holders.join(', ')} only.`, {
+          hints: holders.map((name) => `reins model set-context ${quote(input.name)} --context 0 --backend ${name}`),
+        });
+      }
       const empty = { max_output: null, capabilities: '{}', source_url: null, sha256: null, created_at: now };
       deps.record('registry_changed', { registry: 'model', name: input.name, change: 'context' }, () =>
         store.putDeclaration({

@@ -1,3 +1,4 @@
+import { RuntimeError } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import type { Backends } from './backends.ts';
 import type { Settings } from './settings.ts';
@@ -41,20 +42,35 @@ export function createProviderSetUp(deps: ProviderSetUpDeps) {
     }
     const keyVariable = byItself[type];
     if (keyVariable === undefined) return { settings, notes: [`reins backend add ${type} --type ${type} --url <url>`] };
-    const registered = await deps.backends.listBackends();
-    if (registered.some((backend) => backend.type === type && !backend.builtIn)) return { settings, notes: [] };
-    const { warnings } = await deps.backends.addBackend({
-      name: type,
-      type,
-      url: null,
-      key_env: keyVariable,
-      key_literal: null,
-      headers: null,
-      proxy: null,
-      connect_timeout_ms: null,
-      first_byte_timeout_ms: null,
-      idle_timeout_ms: null,
-    });
-    return { settings, notes: warnings };
+    return { settings, notes: (await isRegistered(type)) ? [] : await register(type, keyVariable) };
   };
+
+  async function isRegistered(type: ProviderType): Promise<boolean> {
+    return (await deps.backends.listBackends()).some((backend) => backend.type === type && !backend.builtIn);
+  }
+
+  /** @returns notes for the operator */
+  async function register(type: ProviderType, keyVariable: string | null): Promise<readonly string[]> {
+    try {
+      const { warnings } = await deps.backends.addBackend({
+        name: type,
+        type,
+        url: null,
+        key_env: keyVariable,
+        key_literal: null,
+        headers: null,
+        proxy: null,
+        connect_timeout_ms: null,
+        first_byte_timeout_ms: null,
+        idle_timeout_ms: null,
+      });
+      return warnings;
+    } catch (error) {
+      if (!(error instanceof RuntimeError) || error.code !== 'already_exists') throw error;
+      // Another `init` of this moment was first; or a backend of another type has the name, and the operator finds one.
+      if (await isRegistered(type)) return [];
+      const key = keyVariable === null ? '' : ` --api-key-env ${keyVariable}`;
+      return [`reins backend add my-${type} --type ${type}${key}`];
+    }
+  }
 }

@@ -60,7 +60,7 @@ export function createSettings(deps: SettingsDeps) {
         throw new RuntimeError(
           'usage',
           `"${input.value}" is not a value of ${key}; it takes ${configTable[key].accepts}.`,
-          { hints: ['reins help config'] },
+          { hints: [...(input.value === '' ? [`reins config unset ${key}`] : []), 'reins help config'] },
         );
       }
       if (parsed.text.includes(hidden)) {

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, rmdirSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
+import { codeOf } from '../text/thrown.ts';
 import { exists, type FileToWrite, readDocument, sha256Of, writeTogether } from './files.ts';
 import { dataDirFault, dataDirIn, isUserDirectory, realOf, type Workspace } from './paths.ts';
 import { initialChains, shippedChains } from './presets/chains.ts';
@@ -58,6 +59,7 @@ export function createInitialise(deps: InitDeps) {
       }
       const dataDir = deps.dataDirFlag ?? dataDirIn(deps.workspace.cwd);
       const warnings = checkPlace(dataDir);
+      checkReadable(dataDir);
       const planned = initialChains.map((name) => ({ path: join(dataDir, name), text: shippedChains[name] }));
       // Before anything is written: a chain that nobody may run is worse than none.
       await trustOf(
@@ -110,6 +112,19 @@ export function createInitialise(deps: InitDeps) {
       chains.map(({ path, text }) => ({ kind: 'chain', root, path, sha256: sha256Of(text) })),
       'init',
     );
+  }
+}
+
+/** Nothing can be said of files that cannot be looked at. @throws RuntimeError storage */
+function checkReadable(dataDir: string): void {
+  try {
+    accessSync(dataDir, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    if (codeOf(error) !== 'EACCES' || !exists(dataDir)) return;
+    throw new RuntimeError('storage', `The directory ${dataDir} cannot be looked at: ${systemReason(error)}.`, {
+      cause: error,
+      hints: [lookAt(error, dataDir)],
+    });
   }
 }
 

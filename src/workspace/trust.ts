@@ -8,6 +8,7 @@ import { writeAtomic } from './files.ts';
 import { lockFile } from './lock-file.ts';
 import { realOf } from './paths.ts';
 import { quote } from '../text/quote.ts';
+import { lookAt, systemReason } from '../text/system-reason.ts';
 
 /** One decision as the file has it (06 §6.2). `path` is relative to the root, `trustedAt` RFC 3339. */
 export type TrustEntry = Omit<TrustRow, 'trusted_at'> & { readonly trustedAt: string };
@@ -141,7 +142,7 @@ function readTrustFile(path: string, uid: number | null, known: string | undefin
     const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { identity: '', entries: [] };
     if (code === 'ELOOP') throw refuse('is a symbolic link');
-    throw refuse(`cannot be opened (${String(code)})`);
+    throw refuse(`cannot be opened: ${systemReason(error)}`, [lookAt(error, path)]);
   }
   try {
     const stats = fstatSync(descriptor, { bigint: true });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -422,16 +422,71 @@ describe('a settings file of the user that cannot be used', () => {
   });
 });
 
-test('a working directory that is gone is said in one line', async () => {
-  const gone = join(world.home, 'gone');
-  const script = `mkdir ${gone} && cd ${gone} && rmdir ${gone} && exec "$0" "$@"`;
-  const child = spawn('sh', ['-c', script, process.execPath, program, 'hi'], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let stderr = '';
-  child.stderr.on('data', (piece) => {
-    stderr += piece;
+describe('a working directory that cannot be used', () => {
+  async function from(prepare: string, ...argv: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
+    const script = `cd ${world.home} && ${prepare} && exec "$0" "$@"`;
+    const child = spawn('sh', ['-c', script, process.execPath, program, ...argv], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const said = { stdout: '', stderr: '' };
+    child.stdout.on('data', (piece) => {
+      said.stdout += piece;
+    });
+    child.stderr.on('data', (piece) => {
+      said.stderr += piece;
+    });
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    return { code, ...said };
+  }
+  const gone = 'mkdir gone && cd gone && rmdir ../gone';
+
+  test('is said in one line when it is gone', async () => {
+    const stderr = 'reins: the working directory is gone; change to one that is there\n';
+    expect(await from(gone, 'hi')).toEqual({ code: 1, stdout: '', stderr });
   });
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  expect([code, stderr]).toEqual([1, 'reins: the working directory is gone; change to one that is there\n']);
+
+  test('is not missed by what looks at no directory, and a completion does not fail', async () => {
+    expect(await from(gone, '__complete', 'se')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const script = await from(gone, 'completion', 'bash');
+    expect([script.code, script.stdout.split('\n')[0], script.stderr]).toEqual([0, '_reins() {', '']);
+    expect(await from(gone, 'help', 'run')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('is not taken for another one when its name is no text', async () => {
+    const prepare = `d=$(printf 'bad\\377') && mkdir "$d" && cd "$d"`;
+    const stderr = 'reins: the name of the working directory is not UTF-8; give it another\n';
+    expect(await from(prepare, 'init')).toEqual({ code: 1, stdout: '', stderr });
+    expect(readdirSync(world.home).filter((name) => name.startsWith('bad'))).toEqual(['bad\uFFFD']);
+  });
+});
+
+describe('a place that was named on the command line', () => {
+  const elsewhere = () => ({ cwd: world.home });
+  const at = () => ['--data-dir', join(world.workspace, '.reins')];
+
+  test('is part of the command that answers, so that it works where it is pasted', async () => {
+    const { code, stderr } = await world.run([...at(), 'write', 'a', 'note'], elsewhere());
+    expect(code).toBe(4);
+    const command = /answer with: (reins .*) --approve\|--deny\n/.exec(stderr)?.[1] ?? '';
+    expect(command).toMatch(/^reins --data-dir \S+ approvals respond ask_\w+$/);
+    const argv = [...command.split(' ').slice(1), '--deny'];
+    expect(await world.run(argv, elsewhere())).toMatchObject({ code: 0 });
+  });
+
+  test('is part of what doctor advises', async () => {
+    const directory = join(world.home, 'nowhere', '.reins');
+    const { stdout } = await world.run(['--data-dir', directory, 'doctor', '--skip-probe'], elsewhere());
+    expect(stdout).toContain(`    Try: reins --data-dir ${directory} init\n`);
+  });
+
+  test('is part of what is advised after a failure, in JSON too, but not of help', async () => {
+    const { stderr } = await world.run([...at(), 'session', 'show', 'nosuch'], elsewhere());
+    expect(stderr).toBe(`reins: There is no session "nosuch".\n  reins ${at().join(' ')} session list\n`);
+    const { stdout } = await world.run([...at(), 'session', 'show', 'nosuch', '--json'], elsewhere());
+    expect(JSON.parse(stdout).error.hint).toBe(`reins ${at().join(' ')} session list`);
+    const wrong = await world.run([...at(), 'session', 'show', '--tail', '0'], elsewhere());
+    expect(wrong.stderr).toContain('\n  reins session show --help\n');
+  });
 });
 
 test('an input that can never end is no success: the program says that it ended too early', async () => {

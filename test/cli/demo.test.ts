@@ -36,6 +36,17 @@ test('without a terminal the tour says that it denies, shows every decision and 
   expect(existsSync(join(world.home, '.reins'))).toBe(false);
 });
 
+test('what waits at its end is answered by the command that it names, wherever that is typed', async () => {
+  const { code, stdout, stderr } = await world.run(['demo', '--on-ask', 'suspend'], {
+    environment: { TMPDIR: world.dir },
+  });
+  kept = placeOf(stdout);
+  expect(code).toBe(4);
+  const [, home = '', words = ''] = /answer with: REINS_HOME=(\S+) reins (.*)\|--deny\n/.exec(stderr) ?? [];
+  const answered = await world.run(words.split(' '), { environment: { REINS_HOME: home } });
+  expect([answered.code, existsSync(join(kept, 'reins-demo.txt'))]).toEqual([0, true]);
+});
+
 test('on a terminal the question is real', async () => {
   const terminal = openTerminal(world, ['demo'], { environment: { TMPDIR: world.dir } });
   await terminal.saw('[y] once');

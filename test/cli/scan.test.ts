@@ -160,6 +160,11 @@ describe('did you mean', () => {
     });
   });
 
+  test('of several commands the nearest is meant, not the first of the table', () => {
+    expect(scan(['Version']).meant).toMatchObject({ command: 'version' });
+    expect(scan(['verison']).meant).toMatchObject({ command: 'version' });
+  });
+
   test('a sentence is no typing mistake', () => {
     expect(scan(['pan', 'the', 'day']).meant).toBeNull();
     expect(scan(['hello']).meant).toBeNull();

@@ -152,6 +152,11 @@ describe('declarations', () => {
     expect(await refusal(rooms.models.removeModel({ name: 'm', backend: null, delete_file: false }))).toBe(
       'not_found: The model "m" is not declared.',
     );
+    const hints = ['reins model remove m --backend a', 'reins model list'];
+    await expect(rooms.models.removeModel({ name: 'm', backend: null, delete_file: false })).rejects.toMatchObject({
+      hints,
+    });
+    await expect(declare('m', { backend: 'a' })).rejects.toMatchObject({ hints: hints.slice(0, 1) });
     expect(await rooms.models.removeModel({ name: 'm', backend: 'a', delete_file: false })).toEqual({
       deleted_from: [],
     });
@@ -165,6 +170,18 @@ describe('declarations', () => {
     await set(32_000);
     expect(rooms.rows.declarations()).toMatchObject([{ model: 'm', backend_id: null, context: 32_000 }]);
     await set(0);
+    expect(rooms.rows.declarations()).toMatchObject([{ model: 'm', context: null }]);
+  });
+
+  it('of a context for one backend are not said to be taken back for all', async () => {
+    await add('a', deadUrl);
+    await rooms.models.setModelContext({ name: 'm', backend: 'a', context: 9000 });
+    await expect(rooms.models.setModelContext({ name: 'm', backend: null, context: 0 })).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'The model "m" is declared for a only.',
+      hints: ['reins model set-context m --context 0 --backend a'],
+    });
+    await rooms.models.setModelContext({ name: 'm', backend: 'a', context: 0 });
     expect(rooms.rows.declarations()).toMatchObject([{ model: 'm', context: null }]);
   });
 });

@@ -95,6 +95,12 @@ describe('config values', () => {
 });
 
 describe('settings', () => {
+  it('says how a value is taken away to who sets an empty one', async () => {
+    await expect(rooms.settings.setConfig({ key: 'default-model', value: '' })).rejects.toMatchObject({
+      hints: ['reins config unset default-model', 'reins help config'],
+    });
+  });
+
   it('are set, shown, unset and listed', async () => {
     const { settings } = rooms;
     expect(await settings.getConfig({ key: 'default-model' })).toEqual({

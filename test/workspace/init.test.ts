@@ -56,6 +56,18 @@ describe('init', () => {
     expect(readdirSync(temp.workspace)).toEqual([]);
   });
 
+  // root may look into every directory.
+  it.skipIf(uid === 0)('does not say of files that it may not see that they are there', async () => {
+    mkdirSync(dataDir, { mode: 0o000 });
+    await expect(initialise()).rejects.toMatchObject({
+      code: 'storage',
+      message: `The directory ${dataDir} cannot be looked at: permission denied.`,
+      hints: [`ls -ld ${dataDir}`],
+    });
+    chmodSync(dataDir, 0o700);
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
   it('makes a project whose chains run without a question', async () => {
     await initialise();
     const workspace = findWorkspace({

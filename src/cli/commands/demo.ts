@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AppOptions } from '../../app-options.ts';
 import type { RunEvent } from '../../schema/event.ts';
 import type { OnAsk, StartRun } from '../../schema/run.ts';
+import { quote } from '../../text/quote.ts';
 import { callSummary } from '../../view/call-summary.ts';
 import type { Context, Handler } from '../context.ts';
 import { followRun } from '../follow.ts';
@@ -38,7 +39,13 @@ const demo: Handler = async (context: Context) => {
     await context.print('');
   }
   const started = await client.startRun(startOf(context, mode));
-  const exit = await followRun(context, client, started, {
+  // What waits is in a database of its own, which a command of the person's own set-up would not look at.
+  const placed = (command: string): string =>
+    command.replace(
+      /^reins (?!help\b)/,
+      `REINS_HOME=${quote(place.home)} reins --data-dir ${quote(join(place.workspace, '.reins'))} `,
+    );
+  const exit = await followRun({ ...context, placed }, client, started, {
     onAsk: mode.onAsk,
     ...(text ? { output: steps, progress: silent } : {}),
   });

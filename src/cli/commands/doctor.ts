@@ -29,7 +29,7 @@ const doctor: Handler = async (context) => {
       database: report.database,
       toolSources: report.toolSources,
     });
-  } else for (const line of lines(report, told(context))) await context.print(line);
+  } else for (const line of lines(report, told(context), context.placed)) await context.print(line);
   return bad ? 1 : 0;
 };
 
@@ -59,13 +59,16 @@ async function bundle(context: Context): Promise<number> {
   return 0;
 }
 
+/** A command as it reaches what this invocation looked at. JSON has it bare: it is the object of the server, too. */
+type Placed = Context['placed'];
+
 /** Sentences with times in them as a listing has them (06 §2.4.3). */
 const told =
   ({ terminal, process }: Context) =>
   (sentence: string): string =>
     terminal.stdoutIsTerminal ? tellTimes(sentence, process.now()) : sentence;
 
-function lines(report: DoctorReport, tell: (sentence: string) => string): readonly string[] {
+function lines(report: DoctorReport, tell: (sentence: string) => string, placed: Placed): readonly string[] {
   const { status, policy, database } = report;
   const hash = policy.sha256 === null ? '' : `, ${policy.sha256.slice(0, 8)}`;
   const size = database.bytes === null ? 'not created yet' : formatBytes(database.bytes);
@@ -78,17 +81,17 @@ function lines(report: DoctorReport, tell: (sentence: string) => string): readon
     `Data directory: ${report.dataDir ?? '-'}`,
     `Database: ${database.path} (${size}${schema})`,
     `Backends: ${status.backendCount} registered, ${status.reachableBackendCount} reachable`,
-    ...status.backendChecks.flatMap((check) => checkLines(check, report)),
+    ...status.backendChecks.flatMap((check) => checkLines(check, report, placed)),
     ...(report.toolSources.length === 0 ? [] : [`Tool sources: ${report.toolSources.length} registered`]),
     ...report.toolSources.flatMap(sourceLines),
     ...(status.issues.length === 0
       ? ['All checks passed.']
-      : ['Issues', ...inOrder(status.issues).flatMap((issue) => issueLines(issue, tell))]),
+      : ['Issues', ...inOrder(status.issues).flatMap((issue) => issueLines(issue, tell, placed))]),
   ];
 }
 
 /** 08 §12.4. Of several backends of the default provider, the one that would be asked is called the default. */
-function checkLines(check: BackendCheck, { status, defaultBackend }: DoctorReport): readonly string[] {
+function checkLines(check: BackendCheck, { status, defaultBackend }: DoctorReport, placed: Placed): readonly string[] {
   const asked = status.backendChecks.find(({ name }) => name === defaultBackend);
   const isDefault = check.defaultProvider && (asked?.defaultProvider !== true || asked === check);
   const starred = (model: string): boolean => model === status.defaultModel && (asked === undefined || asked === check);
@@ -111,7 +114,7 @@ function checkLines(check: BackendCheck, { status, defaultBackend }: DoctorRepor
   return [
     `● ${head}`,
     `    error (${check.errorClass ?? 'unknown'}): ${check.error ?? 'no answer'}`,
-    ...(check.hint === null ? [] : [`    Try: ${check.hint}`]),
+    ...(check.hint === null ? [] : [`    Try: ${placed(check.hint)}`]),
   ];
 }
 
@@ -132,9 +135,9 @@ function inOrder(issues: readonly SetupIssue[]): readonly SetupIssue[] {
   return [...issues].sort((one, other) => rank(one) - rank(other));
 }
 
-const issueLines = (issue: SetupIssue, tell: (sentence: string) => string): readonly string[] => [
+const issueLines = (issue: SetupIssue, tell: (sentence: string) => string, placed: Placed): readonly string[] => [
   `[${issue.severity}] ${issue.code}: ${tell(issue.message)}`,
-  ...(issue.cliCommand === null ? [] : [`    Try: ${issue.cliCommand}`]),
+  ...(issue.cliCommand === null ? [] : [`    Try: ${placed(issue.cliCommand)}`]),
 ];
 
 export const handlers = { '': doctor };

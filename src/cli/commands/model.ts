@@ -1,5 +1,6 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { capabilityNames, type ModelRow } from '../../schema/registry.ts';
+import { quote } from '../../text/quote.ts';
 import { formatBytes, plural } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
 import { confirmed } from '../confirm.ts';
@@ -73,7 +74,10 @@ const remove: Handler = async (context) => {
   const deleteFile = flags.bool('delete') ?? false;
   if (deleteFile && flags.bool('yes') !== true) {
     if (!context.terminal.interactive()) {
-      throw usage('--delete deletes a downloaded model: without a terminal it needs --yes');
+      const at = backend(context) === null ? '' : ` --backend ${backend(context)}`;
+      throw usage('--delete deletes a downloaded model: without a terminal it needs --yes', [
+        `reins model remove ${quote(name(context))}${at} --delete --yes`,
+      ]);
     }
     if (!(await confirmed(context, `Delete the downloaded model "${name(context)}"? [y] yes, any other key no`))) {
       throw usage('nothing was deleted');
@@ -103,7 +107,8 @@ const prune: Handler = async (context) => {
   }
   for (const { backend: holder, model } of models) context.hint(`${holder}  ${model}`);
   if (!yes) {
-    if (!context.terminal.interactive()) throw usage('without a terminal model prune needs --yes');
+    if (!context.terminal.interactive())
+      throw usage('without a terminal model prune needs --yes', ['reins model prune --delete-models --yes']);
     if (!(await confirmed(context, `Delete ${plural(models.length, 'model')}? [y] yes, any other key no`))) {
       throw usage('nothing was deleted');
     }
