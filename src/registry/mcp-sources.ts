@@ -132,13 +132,11 @@ export function createMcpSources(deps: McpSourcesDeps) {
     const connected = await orLate(connecting, waitMs);
     if (isRequired && connected?.kind !== 'ready') {
       const reason = connected === null ? 'no answer' : secrets.mask(connected.reason);
-      throw new RuntimeError(
-        'setup_unhealthy',
-        `the MCP server "${one.row.name}" is required and not ready: ${reason}`,
-        {
-          hints: [`reins mcp ${connected?.state === 'needs_auth' ? 'auth' : 'test'} ${one.row.name}`],
-        },
-      );
+      const { name } = one.row;
+      const next = connected?.state === 'needs_auth' ? `reins mcp auth ${name}` : `reins mcp test ${name}`;
+      throw new RuntimeError('setup_unhealthy', `the MCP server "${name}" is required and not ready: ${reason}`, {
+        hints: [next],
+      });
     }
     if (connected?.kind === 'ready') return readyTools(one, connected.listing);
     if (connected !== null) return failedTools(one, connected);

@@ -194,5 +194,5 @@ it('leaves out of a card on a phone what its row does not say', async () => {
   await row.waitFor();
   const shown = await page.evaluate(`[...document.querySelector('tbody tr').children]
     .filter((cell) => cell.getClientRects().length > 0).map((cell) => cell.dataset.label)`);
-  expect(shown).toEqual(['No.', 'At', 'Type', 'Entry']);
+  expect(shown).toEqual(['No.', 'At', 'Type', 'Entry', 'By']);
 });
