@@ -1,5 +1,6 @@
 import type { CommandWord } from '../schema/command.ts';
 import { firstGroups } from '../text/first-groups.ts';
+import { decodeEscapes } from './printed.ts';
 import { isInterpreter, shells } from './programs.ts';
 import { readSed } from './sed-script.ts';
 
@@ -92,7 +93,7 @@ export function linesInCode(name: string, text: string): CodeLines {
 function linesOfAwk(script: string): CodeLines {
   const texts: string[] = [];
   const bare = script.replace(awkText, (_, text: string) => `"${texts.push(text) - 1}"`);
-  const lines = firstGroups(awkLine, bare, maxLines).map((at) => (texts[Number(at)] ?? '').replace(/\\(["\\])/g, '$1'));
+  const lines = firstGroups(awkLine, bare, maxLines).map((at) => decodeEscapes(texts[Number(at)] ?? ''));
   const open = awkOpen.test(bare) || awkBegun.test(script);
   return { lines, guessed: false, unnamed: open ? 'what awk starts is no literal' : null };
 }
@@ -104,7 +105,7 @@ export const readsCode = (name: string): boolean =>
 function callsIn(text: string, name = ''): readonly string[] {
   if (!/["'`]|qx|%x|qw/.test(text)) return [];
   const spelled = firstGroups(calls, text, maxLines).flatMap((found) => {
-    const words = (found.match(literals) ?? []).map((word) => word.slice(1, -1).replace(/\\(["'`\\])/g, '$1'));
+    const words = (found.match(literals) ?? []).map((word) => decodeEscapes(word.slice(1, -1)).replaceAll('\\`', '`'));
     const [first = ''] = words;
     const together = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
     return words.length > 1 ? [first, together] : [first];

@@ -66,8 +66,8 @@ const letters: Readonly<Record<string, string>> = {
   "'": "'",
 };
 
-/** Octal, hex and letter escapes, of `echo`, `printf` and their builtins in every shell. */
-function decodeEscapes(text: string): string {
+/** Octal, hex and letter escapes, of `echo`, `printf` and their builtins in every shell, and of texts in code. */
+export function decodeEscapes(text: string): string {
   if (!text.includes('\\')) return text;
   const escapes = /\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|(.))/gs;
   return text.replace(escapes, (all, octal?: string, hex?: string, unicode?: string, letter?: string) => {
