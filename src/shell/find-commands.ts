@@ -5,7 +5,7 @@ import { createNamedLines } from './named-lines.ts';
 import { createNames } from './names.ts';
 import { readsCode, linesInCode } from './code-lines.ts';
 import { codeLines, type Payload, payloadsOf } from './payload.ts';
-import { baseName } from './programs.ts';
+import { baseName, shells } from './programs.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
 import { type Choice, literalWord } from './words.ts';
 import { createWritten } from './written.ts';
@@ -23,6 +23,9 @@ const assigning: ReadonlySet<string> = new Set(
 
 /** Tables of bash from a name to what it starts. */
 const renaming: ReadonlySet<string> = new Set(['BASH_ALIASES', 'BASH_CMDS']);
+
+/** Settings by which a pattern stands for more files than it shows. */
+const widening: ReadonlySet<string> = new Set(['dotglob', 'nocaseglob', 'globdots', 'GLOB_DOTS']);
 
 /** Those that go to another directory. */
 const changing: ReadonlySet<string> = new Set(['cd', 'chdir', 'pushd']);
@@ -200,6 +203,9 @@ function createFinder(parse: ParseScript | null) {
     if (/^\/(proc|dev)\//.test(program.text)) unnamed ??= `the program ${program.text} is another one in each process`;
     const name = baseName(program.text);
     if (changing.has(name)) directories.change(words.slice(1));
+    const wider =
+      shells.has(name) || /^(shopt|setopt)$/.test(name) ? words.find(({ text }) => widening.has(text)) : undefined;
+    if (wider !== undefined) unnamed ??= `with ${wider.text} patterns stand for other files`;
     if (name === 'trap') repeats = true;
     if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) names.forget();
     if (name === 'alias') named.addAliases(words.slice(1));

