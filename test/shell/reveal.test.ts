@@ -88,16 +88,27 @@ const ways: readonly ((line: string) => string)[] = [
   (line) => `f() { : $(($1)); }; f ${single(`a[$(${line})]`)}`,
   (line) => `bash -c '[[ $1 -eq 1 ]]' _ ${single(`a[$(${line})]`)}`,
   (line) => `printf '%s\\n' ${single(`a[$(${line})]`)} | { read x; : $((x)); }`,
+  (line) => `printf %s ${single([...line].reverse().join(''))} | rev | sh`,
+  (line) => `printf %s ${single(Buffer.from(line).toString('base64'))} | base64 -d | tee log | bash -s`,
+  (line) => `awk ${single(`BEGIN { system(${JSON.stringify(line)}) }`)}`,
 ];
 
 const spellings = [
   ...['evil', 'evil x', 'e"vi"l', "'evil'", 'e\\vil', '/bin/./evil', 'X=evil; $X', 'X=ev; "$X"il'],
   ...['$(echo evil)', '`printf "\\145vil"`', '{evil,x}', 'for c in evil; do $c; done'],
+  ...['shopt -s expand_aliases; BASH_ALIASES[q]=evil\nq', 'f() { X=evil; }; f; $X'],
 ];
+
+/** Spellings that only the shell works out. */
+const hidden = ['X=xevil; $\u007bX#x}', 'read X <<E\nevil\nE\n$X'];
 
 describe('a denied program', () => {
   it.each(ways.map((way) => way('evil')))('is found in %j', (line) => {
     expect(['deny', 'approve']).toContain(verdict(line));
+  });
+
+  it.each(hidden)('is asked about as %j', (line) => {
+    expect(verdict(line)).toBe('approve');
   });
 
   it.each(spellings)('is found as %j', (line) => {
@@ -360,13 +371,29 @@ describe('a denied program', () => {
     const program = (name: string, text: string) =>
       writeFileSync(join(programs, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
     program('evil', ': > "$MARK"');
-    for (const name of ['env', 'timeout', 'nice', 'nohup', 'xargs', 'find', 'cat', 'tee', 'sh', 'bash', 'printf']) {
+    for (const name of [
+      'env',
+      'timeout',
+      'nice',
+      'nohup',
+      'xargs',
+      'find',
+      'cat',
+      'tee',
+      'sh',
+      'bash',
+      'printf',
+      ...['rev', 'base64', 'awk'],
+    ]) {
       const file = [`/usr/bin/${name}`, `/bin/${name}`].find((path) => existsSync(path));
       if (file !== undefined) program(name, `exec ${file} "$@"`);
     }
     program('ls', 'exit 0');
     const line = fc
-      .tuple(fc.constantFrom(...spellings), fc.array(fc.constantFrom(...ways), { minLength: 1, maxLength: 3 }))
+      .tuple(
+        fc.constantFrom(...spellings, ...hidden),
+        fc.array(fc.constantFrom(...ways), { minLength: 1, maxLength: 3 }),
+      )
       .map(([spelling, chosen]) => chosen.reduce((inner, way) => way(inner), spelling as string));
     const shells = ['/bin/sh', '/bin/bash'].filter((shell) => existsSync(shell));
     let number = 0;
