@@ -34,5 +34,7 @@ export function pathsInCode(program: string, word: string): readonly string[] {
 
 const literalsIn = (code: string): readonly string[] => {
   const plain = firstGroups(literal, code, maxPlaces);
-  return /\\["'`]/.test(code) ? [...plain, ...firstGroups(escaped, code, maxPlaces)] : plain;
+  const all = /\\["'`]/.test(code) ? [...plain, ...firstGroups(escaped, code, maxPlaces)] : plain;
+  // What `open` of Perl is to do with a file stands in front of its name.
+  return all.flatMap((text) => (/^[+\s]*[<>]/.test(text) ? [text, text.replace(/^[+<>\s]+/, '')] : [text]));
 };

@@ -65,6 +65,7 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
   const [program, ...rest] = command.words;
   const name = baseName(program?.text ?? '');
   if (containers.has(name)) return directoriesOf(mountedBy(rest), command, opens(null), host, read);
+  if (name === 'git') return directoriesOf(cleanedBy(rest), command, changes(null), host, read);
   const taker = Object.hasOwn(takers, name) ? takers[name] : undefined;
   if (taker === undefined) return [];
   const { by } = taker;
@@ -106,6 +107,21 @@ function mountedBy(rest: readonly CommandWord[]): readonly CommandWord[] {
     // A name alone is a volume.
     return /^[./\0]/.test(source) ? [{ text: source, path: source, open: false }] : [];
   });
+}
+
+/** What `git clean` removes files from: the directories it is given, else the one where it runs. */
+function cleanedBy(rest: readonly CommandWord[]): readonly CommandWord[] {
+  const at = rest.findIndex(({ text }) => text === 'clean');
+  const words = at === -1 ? [] : rest.slice(at + 1);
+  const options = words.filter(({ text }) => text.startsWith('-')).map(({ text }) => text);
+  if (!options.some((text) => /^(?:-[a-z]*f|--force)/i.test(text))) return [];
+  if (options.some((text) => /^(?:-[a-z]*n|--dry-run)/i.test(text))) return [];
+  const places = words.filter(
+    ({ text }, index) => !text.startsWith('-') && !/^(?:-[a-z]*e|--exclude)$/i.test(words[index - 1]?.text ?? ''),
+  );
+  const [within] = rest.flatMap((_, index) => (rest[index - 1]?.text === '-C' && index < at ? [rest[index]] : []));
+  if (places.length > 0) return places;
+  return [within ?? { text: '.', path: '.', open: false }];
 }
 
 /** Why a person has to be asked about what a directory holds of ours (11 §6.1), or null. */

@@ -48,6 +48,7 @@ describe('a place that a line names in a roundabout way', () => {
     `awk '{while((getline l < ".reins/local.db")>0) print l}'`,
     `python3 -c 'print(open(".reins/local.db").read())'`,
     'node -e \'require("fs").readFileSync(`.reins/local.db`)\'',
+    `perl -e 'open F, "+< .reins/local.db"'`,
   ])('is a wall all the same: %s', async (line) => {
     expect(await verdict(line, 'all')).toBe('deny control_plane');
   });
