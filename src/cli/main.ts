@@ -17,9 +17,10 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 let unusable = 'the working directory is gone; change to one that is there';
 const cwd = workingDirectory();
-// What looks at no directory does not need one (06 §1.2).
-const placeless =
-  ['completion', 'help', 'version'].includes(argv[0] ?? '') || argv.includes('--help') || argv.includes('-h');
+// What looks at no directory does not need one (06 §1.2). Beside another flag, or behind `--`, a `-h` may be an input.
+const flags = argv.filter((word) => word.startsWith('-'));
+const asksForHelp = flags.length > 0 && flags.every((flag) => flag === '--help' || flag === '-h');
+const placeless = ['completion', 'help', 'version'].includes(argv[0] ?? '') || asksForHelp;
 
 let done = true;
 // Nothing is left to do or to write then. Left to itself, Node would take its heap apart before it goes, and would call it

@@ -443,6 +443,9 @@ describe('a working directory that cannot be used', () => {
   test('is said in one line when it is gone', async () => {
     const stderr = 'reins: the working directory is gone; change to one that is there\n';
     expect(await from(gone, 'hi')).toEqual({ code: 1, stdout: '', stderr });
+    // Words of an input, which a run in some other directory would be given.
+    expect(await from(gone, '--', 'what', 'is', '-h')).toEqual({ code: 1, stdout: '', stderr });
+    expect(await from(gone, 'run', '--input', '-h')).toEqual({ code: 1, stdout: '', stderr });
   });
 
   test('is not missed by what looks at no directory, and a completion does not fail', async () => {
@@ -450,6 +453,7 @@ describe('a working directory that cannot be used', () => {
     const script = await from(gone, 'completion', 'bash');
     expect([script.code, script.stdout.split('\n')[0], script.stderr]).toEqual([0, '_reins() {', '']);
     expect(await from(gone, 'help', 'run')).toMatchObject({ code: 0, stderr: '' });
+    expect(await from(gone, 'run', '-h')).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('is not taken for another one when its name is no text', async () => {
