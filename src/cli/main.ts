@@ -107,10 +107,12 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** What knows it brings the modules of streams and sockets along: it is asked about devices only. */
+/** What knows it brings the modules of streams and sockets along: it is asked about devices only that may be one. */
 function isTerminal(fd: number): boolean {
+  const { fstatSync, statSync } = process.getBuiltinModule('node:fs');
   try {
-    if (!process.getBuiltinModule('node:fs').fstatSync(fd).isCharacterDevice()) return false;
+    const found = fstatSync(fd);
+    if (!found.isCharacterDevice() || found.rdev === statSync('/dev/null').rdev) return false;
   } catch {
     return false;
   }

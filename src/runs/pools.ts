@@ -89,6 +89,8 @@ export function createPools(deps: PoolsDeps) {
 
   /** @returns false when one is still there after the time */
   const endThreads = async (): Promise<boolean> => {
+    // Most commands have none, and what waits for them loads modules that they do not need.
+    if (opened.length === 0 && going.size === 0) return true;
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(), deps.closeGraceMs ?? closeGraceMs);
     const destroyed = Promise.all(opened.splice(0).map(async (pool) => (await pool).destroy()));

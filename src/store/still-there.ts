@@ -16,7 +16,7 @@ export type StillThere = {
  * Holds the path against the file that is open there. A file that was removed (`git clean`), or that another one has
  * taken the place of, takes every write of who has it open, and keeps none (11 §2.12).
  */
-export function stillThere(path: string, elapsed: () => number = () => performance.now()): StillThere {
+export function stillThere(path: string, elapsed: () => number = monotonicMs): StillThere {
   const opened = identityOf(path);
   let looked = elapsed();
   const look = (): void => {
@@ -39,6 +39,9 @@ export function stillThere(path: string, elapsed: () => number = () => performan
     },
   };
 }
+
+/** Not by `performance`, whose module every command would load for this alone (1 ms). */
+const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** Null when there is none. */
 function identityOf(path: string): string | null {

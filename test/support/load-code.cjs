@@ -5,12 +5,10 @@
  * usual. What a part imports lies in its own file or in one that was read before.
  */
 const { readFileSync } = require('node:fs');
-const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const vm = require('node:vm');
 
 const directory = join(__dirname, 'code');
-const outside = createRequire(join(directory, 'any.js'));
 const parts = {};
 const loaded = new Map();
 
@@ -26,7 +24,7 @@ exports.loadCode = function loadCode(name) {
 
 const requirePart = (id) => {
   if (id.startsWith('./')) return exports.loadCode(id.slice(2));
-  return seldomUsed.has(id) ? whenUsed(id) : outside(id);
+  return seldomUsed.has(id) ? whenUsed(id) : require(id);
 };
 
 /** Modules of Node that bring many others along, and that most commands import and few call. */
@@ -36,7 +34,7 @@ const seldomUsed = new Set(['node:crypto', 'node:child_process']);
 function whenUsed(id) {
   let members;
   const get = (_, name) => {
-    members ??= outside(id);
+    members ??= require(id);
     return members[name];
   };
   return new Proxy({}, { get });
