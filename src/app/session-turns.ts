@@ -10,6 +10,7 @@ import { resumedTurn } from '../sessions/resumed-turn.ts';
 import { summaryChain } from '../sessions/summary-chain.ts';
 import { createSessionCopies } from '../store/session-copies.ts';
 import { createSessionSummaries } from '../store/session-summaries.ts';
+import { runsAgain } from '../schema/message.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { sha256Of } from '../workspace/files.ts';
 import type { RoomsInput } from './rooms-input.ts';
@@ -31,10 +32,9 @@ export function openSessionTurns(input: SessionTurnsInput) {
     mask,
     say: input.warn,
     isReader: (tools, tool) =>
-      tools === 'local_fs' &&
       input
         .tools({ shell: false, plans: false })
-        .some(({ spec }) => spec.tools === tools && spec.tool === tool && spec.read_only),
+        .some(({ spec }) => spec.tools === tools && spec.tool === tool && runsAgain(spec)),
     activeId: () => sessions.activeId(),
     sessionNamed(name) {
       if (name !== null) return sessions.byName(name.normalize('NFC'));

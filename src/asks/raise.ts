@@ -1,3 +1,4 @@
+import type { Ask, Question } from '../schema/ask.ts';
 import type { Evaluation } from '../schema/policy.ts';
 import type { Asks as AskRows, NewAsk } from '../store/asks.ts';
 import type { Audit } from '../store/audit.ts';
@@ -10,7 +11,9 @@ export type RaiseInput = Pick<
   NewAsk,
   'task_id' | 'call_id' | 'tools' | 'tool' | 'args' | 'summary' | 'preview' | 'cwd' | 'policy' | 'call_hash' | 'binding'
 > & {
-  readonly kind: 'permission' | 'budget' | 'unknown_outcome';
+  readonly kind: Ask['kind'];
+  /** Of an ask of this kind, masked. */
+  readonly question?: Question | null;
   readonly ref: EventRef & { readonly run_id: string; readonly mission_id: string };
   readonly evaluation: Evaluation;
 };
@@ -54,6 +57,7 @@ export function raiseAsk(deps: RaiseDeps, record: Record, input: RaiseInput): st
     args: input.args,
     summary,
     preview: repeat === 1 ? input.preview : { ...input.preview, repeat },
+    question: input.question ?? null,
     cwd: input.cwd,
     record: evaluation,
     policy: input.policy,

@@ -1,3 +1,5 @@
+import { onlyByName } from '../schema/tool-names.ts';
+
 /**
  * The grammar of 04 §11: `*`, `a`, `!a`, `a.tool`, `!a.tool`. An exclusion wins wherever it stands; an entry for one
  * tool wins over entries for its provider. A provider's name holds no dot, a tool's name may.
@@ -10,7 +12,7 @@ export function isAllowed(list: readonly string[] | null | undefined, tools: str
   if (list.includes(`!${one}`)) return false;
   if (list.includes(one)) return true;
   if (list.includes(`!${tools}`) || list.includes('!*')) return false;
-  return list.includes(tools) || list.includes('*');
+  return list.includes(tools) || (list.includes('*') && !onlyByName.has(tools));
 }
 
 /** Whether `hide_tools` names the tool: `tool`, `provider.tool`, or the wire name that was offered (05 §1.2). */

@@ -1,4 +1,5 @@
 import type { Chain } from '../schema/chain.ts';
+import { onlyByName } from '../schema/tool-names.ts';
 import { isAllowed, readEntry } from './allowlist.ts';
 
 /**
@@ -27,7 +28,7 @@ function exposes(list: readonly string[], provider: string): boolean {
       (entry) =>
         entry.exclude === excluded &&
         (entry.tool === null) === whole &&
-        (entry.provider === provider || (whole && entry.provider === '*')),
+        (entry.provider === provider || (whole && entry.provider === '*' && (excluded || !onlyByName.has(provider)))),
     );
   return names(false, false) || (names(false, true) && !names(true, true));
 }

@@ -100,6 +100,18 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
     }
   };
 
+  /** Runs a call with what was said to its question; only a policy that denies it by now stands in the way. */
+  const runAnswered = async (call: AskedCall, answer: string): Promise<ToolOutcome> => {
+    for (;;) {
+      const judged = await judge(call);
+      if ('kind' in judged) return judged;
+      const { evaluation } = judged;
+      if (evaluation.action === 'deny') return ledger.deny(call, judged, deniedByPolicy(evaluation));
+      const outcome = await start({ ...call, answer }, judged);
+      if (outcome !== 'extended') return outcome;
+    }
+  };
+
   /** Waits until a verdict is about what would run now: changed facts open a new ask (03 §3.4). */
   const settle = async (first: Judged, open: Asked): Promise<ToolOutcome> => {
     let judged = first;
@@ -111,6 +123,7 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
       const verdict = await waitForAsk(deps.asks, run, planned.ask_id).finally(withdraw);
       if (verdict === null) return { kind: 'suspended' };
       const edited = verdict.verdict?.edited;
+      if (verdict.state === 'answered') return runAnswered(call, verdict.verdict?.text ?? '');
       if (edited !== undefined) return change(call, edited.args);
       if (verdict.state !== 'approved') {
         if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
@@ -170,7 +183,7 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
       const { action } = judged.evaluation;
       if (ask.state === 'pending' && action === 'deny') deps.asks.close(ask.id, 'deny', 'system:policy');
       // A rule was written, and the process died before it could record the verdict (03 §15).
-      if (ask.state === 'pending' && action === 'allow') {
+      if (ask.state === 'pending' && action === 'allow' && ask.kind === 'permission') {
         deps.asks.close(ask.id, 'cancel', 'system:superseded');
         return allowed(call, judged);
       }

@@ -42,6 +42,10 @@ const diskFull: ToolOutcome = {
   error: { code: 'storage', message: 'less than 16 MiB are free where the database lies: nothing is started' },
 };
 
+/** A question is for a person, whatever lets its call through. */
+const actionOf = ({ found }: GateCall, { evaluation: { action } }: Judged) =>
+  action === 'allow' && found.tool.question !== undefined ? 'approve' : action;
+
 /**
  * The one way in for a tool call (architecture §3): find, check, facts, decide, write down, ask, execute, write down.
  * Never throws for what a model, a tool or a file can cause; rejects with `cancelled` when the run is aborted before
@@ -146,7 +150,7 @@ export function createGate(deps: GateDeps) {
     }
     const judged = await judge(call);
     if ('kind' in judged) return judged;
-    const { action } = judged.evaluation;
+    const action = actionOf(call, judged);
     if (request.ask_only === true) return action === 'approve' ? asker.askOnly(call, judged) : suspended;
     switch (action) {
       case 'deny':

@@ -109,7 +109,7 @@ const viewMs = 10;
 /** What a tool is given of the world. */
 function contextOf(
   { feed, ports }: ExecuteDeps,
-  { run, request }: GateCall,
+  { run, request, answer }: GateCall,
   { prepared, evaluation }: Judged,
   signal: AbortSignal,
 ): ToolContext<unknown> {
@@ -124,6 +124,7 @@ function contextOf(
     ...prepared.site,
     facts: prepared.facts,
     exec: evaluation.exec,
+    answer: answer ?? null,
     signal,
     environment: run.environment,
     ports,

@@ -27,12 +27,13 @@ export function createLedger(deps: LedgerDeps) {
       run.ahead.flush();
       const { policy } = judged.evaluation;
       const args = deps.mask(judged.prepared.shown);
+      const question = call.found.tool.question?.(judged.prepared.args) ?? null;
       return underLease(deps, run, 'full', (record) => {
         if (planned === null) pending(record, call, namesOf(call.found), args);
         decision(record, call, judged, args);
         const seq = planned?.seq ?? insert(call, judged, args, 'planned');
         const ask_id = deps.asks.raise(record, {
-          kind: 'permission',
+          kind: question === null ? 'permission' : 'question',
           ref: run.ref,
           task_id: request.task_id,
           call_id: request.call_id,
@@ -40,6 +41,7 @@ export function createLedger(deps: LedgerDeps) {
           args,
           summary: deps.mask(judged.prepared.summary),
           preview: deps.mask(preview),
+          question: deps.mask(question),
           cwd: judged.prepared.cwd,
           evaluation: deps.mask(judged.evaluation),
           policy,

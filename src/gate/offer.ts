@@ -36,13 +36,14 @@ const nobody = (): void => {};
  */
 export function offerToAgent(deps: OfferDeps, { run, planned }: AskedCall, judged: Judged): () => void {
   const { policy, identity } = run.policy();
-  const cap = agentCap(policy.attention, 'permission');
+  const ask = deps.asks.show(planned.ask_id);
+  const cap = agentCap(policy.attention, ask.kind);
   const waits = run.onAsk === 'ask' || run.onAsk === 'wait';
   if (cap === null || !waits || reservedCall(run, judged) !== null) return nobody;
   const limit = shareOf(policy.compute, run.tighten, 'maxTokens');
   return deps.attend({
     run_id: run.ref.run_id,
-    ask: deps.asks.show(planned.ask_id),
+    ask,
     goal: run.goal,
     cap,
     tokens: limit === 0 ? maxTokens : Math.min(maxTokens, limit - run.counters.tokens),

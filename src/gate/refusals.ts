@@ -34,9 +34,19 @@ export const deniedByPolicy = (record: Evaluation): string =>
     ...(record.reason === 'control_plane' ? { reason: 'control_plane' } : {}),
   });
 
+/** The model goes on in each case. */
+function unanswered({ state }: Ask, by: string): string {
+  const goOn = 'Do not ask it again: go on with what can be done without an answer, and say what you took for granted.';
+  if (state === 'expired') return `The question was not answered in time. ${goOn}`;
+  if (by === 'system:policy') return `The policy changed while this question waited and now denies it. ${goOn}`;
+  if (by === 'system:on-ask-deny') return `Nobody is there to answer a question. ${goOn}`;
+  return `The question was withdrawn without an answer. ${goOn}`;
+}
+
 /** A person's, a system's or a deadline's denial of an ask. */
 export function deniedByAsk(ask: Ask): string {
   const by = ask.verdict?.by ?? 'system:cancelled';
+  if (ask.kind === 'question') return errorText('denied', unanswered(ask, by), { by });
   if (ask.state === 'expired') {
     return errorText('denied', 'The approval was not given in time, which counts as a denial. This call was not run.', {
       by,

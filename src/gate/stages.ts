@@ -30,7 +30,11 @@ export type Refused = {
 export type Found = { readonly kind: 'found'; readonly tool: Tool; readonly tools: string; readonly name: string };
 
 /** A call of a tool that there is: what the steps of the gate hand on to each other. */
-export type GateCall = RequestedCall & { readonly found: Found };
+export type GateCall = RequestedCall & {
+  readonly found: Found;
+  /** What was said to the question of its tool. */
+  readonly answer?: string;
+};
 
 /** A call with a row of its own. */
 export type PlannedCall = GateCall & { readonly planned: Planned };

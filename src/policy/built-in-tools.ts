@@ -26,6 +26,7 @@ const tools: Readonly<Record<BuiltInProvider, Readonly<Record<string, readonly s
   webhook: { webhook: ['url'] },
   echo: { echo: ['input'] },
   print: { print: ['message'] },
+  engine: { ask_human: ['question'] },
   plan_manager: {
     create_plan: ['goal'],
     run_next_step: [],

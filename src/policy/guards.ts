@@ -22,6 +22,7 @@ const pathless: ReadonlySet<string> = new Set<BuiltInProvider>([
   'webhook',
   'echo',
   'print',
+  'engine',
   'plan_manager',
   'plan_summary',
   'model_pull',

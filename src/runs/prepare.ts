@@ -8,6 +8,7 @@ import type { LoadedPolicy } from '../schema/policy.ts';
 import { readsFiles, type ToolSpec } from '../schema/message.ts';
 import type { RouteName, RunJob } from '../schema/protocol.ts';
 import type { RunKind, StartRun } from '../schema/run.ts';
+import { onlyByName } from '../schema/tool-names.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { noSources, type RunSources } from '../tools/source.ts';
 import { type LoadedImage, readImages } from './images.ts';
@@ -94,7 +95,7 @@ export async function prepareRun(
   // A flag says what the file would have said.
   const unread = acts && !input.shell ? deps.settingsFault() : null;
   const catalog = createCatalog([
-    ...(given.tools ?? toolsOf(deps, kind, input)),
+    ...(given.tools ?? toolsOf(deps, kind, input).filter(({ spec: { tools } }) => isThere(chain, tools))),
     ...sources.opened.flatMap(({ tools }) => tools),
   ]);
   return {
@@ -168,6 +169,9 @@ function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly To
       return deps.tools({ shell, plans: kind === 'chat' && input.on_ask === 'ask' });
   }
 }
+
+/** What a chain has to name is not there for one that does not. */
+const isThere = (chain: RunnableChain, tools: string): boolean => !onlyByName.has(tools) || chain.mayUse(tools);
 
 const chainWanted = (use: ChainUse, { chain_path, chain_name, chain_text, trust }: StartRun) => ({
   use,

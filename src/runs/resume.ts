@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { assert, create, StructError } from 'superstruct';
 import type { Asks } from '../asks/asks.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import { type Message, readsFiles, type ToolSpec } from '../schema/message.ts';
+import { type Message, runsAgain } from '../schema/message.ts';
 import { CheckpointState, type RunJob } from '../schema/protocol.ts';
 import { type OnAsk, StartRun } from '../schema/run.ts';
 import type { Audit } from '../store/audit.ts';
@@ -141,9 +141,6 @@ type Point = {
   readonly settles: boolean;
 };
 
-/** Calls that are made again, because nobody can tell the second from the first: a server goes on with a download. */
-const repeats = (spec: ToolSpec): boolean => readsFiles(spec) || spec.tools === 'model_pull';
-
 /**
  * One transaction: the lease, what is made of open calls, and what was written behind the last checkpoint is taken back.
  * All that its thread starts from is read in it: what cannot be read leaves the lease where it was.
@@ -159,7 +156,7 @@ function take(deps: ResumeDeps, run: StoredRun, point: Point): LiveRun {
   const next = state?.next_message ?? (JSON.parse(history) as unknown[]).length + 1;
   const own = rows.slice(first.length).filter(({ seq }) => seq < next);
   const ref = refOf(deps.prepare, prepared, point.ids);
-  const readers = prepared.specs.filter(repeats);
+  const readers = prepared.specs.filter(runsAgain);
   const fromSeq = deps.events.lastSeq(run.id);
   let live: LiveRun | undefined;
   const begin = (record: Record): LiveRun => {

@@ -138,6 +138,9 @@ export type RememberedChoice = {
   readonly created_at: string;
 };
 
+/** What a person is asked in words (03 §1.1). Foreign text. */
+export type Question = { readonly text: string; readonly detail?: string; readonly choices?: readonly string[] };
+
 /** The row of 03 §1.1 as every surface reads it. Times are RFC 3339. */
 export type Ask = {
   readonly id: string;
@@ -160,7 +163,7 @@ export type Ask = {
   readonly args: unknown;
   readonly summary: string;
   readonly preview: Preview;
-  readonly question: { readonly text: string; readonly detail?: string; readonly choices?: readonly string[] } | null;
+  readonly question: Question | null;
   readonly cwd: string;
   readonly record: Evaluation;
   readonly policy: PolicyState;

@@ -103,6 +103,13 @@ export type ToolSpec = Infer<typeof ToolSpec>;
  */
 export const readsFiles = ({ tools, read_only }: ToolSpec): boolean => tools === 'local_fs' && read_only;
 
+/**
+ * Whether a call that was found started is made again, because nobody can tell the second from the first: a server goes on
+ * with a download, and what was said to a question stands in its ask.
+ */
+export const runsAgain = (spec: ToolSpec): boolean =>
+  readsFiles(spec) || spec.tools === 'model_pull' || spec.tools === 'engine';
+
 export const FinishReason = enums(['stop', 'tool_calls', 'length', 'content_filter', 'other']);
 export type FinishReason = Infer<typeof FinishReason>;
 

@@ -6,8 +6,12 @@ export const builtInProviders = [
   'webhook',
   'echo',
   'print',
+  'engine',
   'plan_manager',
   'plan_summary',
   'model_pull',
 ] as const;
 export type BuiltInProvider = (typeof builtInProviders)[number];
+
+/** What `*` in an allowlist leaves out: whoever writes a chain says whether its model may ask people. */
+export const onlyByName: ReadonlySet<string> = new Set<BuiltInProvider>(['engine']);

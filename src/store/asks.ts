@@ -18,6 +18,7 @@ export type NewAsk = Pick<
   | 'args'
   | 'summary'
   | 'preview'
+  | 'question'
   | 'cwd'
   | 'record'
   | 'policy'
@@ -145,7 +146,7 @@ export function createAsks(sql: Sql, tenant: string) {
            tools, tool, args, args_blob, summary, preview, question, cwd, record, policy, call_hash, binding, preimage, timeout_s,
            on_timeout, expires_at, created_at, updated_at, resolved_at, verdict, delivered_at, superseded_by)
          VALUES (?, ?, ?, 'pending', ?, ?, (SELECT plan_id FROM runs WHERE id = ?),
-           (SELECT s.ordinal FROM plan_steps s JOIN runs r ON r.plan_step_id = s.id WHERE r.id = ?), ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+           (SELECT s.ordinal FROM plan_steps s JOIN runs r ON r.plan_step_id = s.id WHERE r.id = ?), ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
            NULL, NULL, NULL, NULL)`,
         ask.id,
         ask.tenant_id,
@@ -163,6 +164,7 @@ export function createAsks(sql: Sql, tenant: string) {
         JSON.stringify(ask.args ?? null),
         ask.summary,
         JSON.stringify(ask.preview),
+        ask.question === null ? null : JSON.stringify(ask.question),
         ask.cwd,
         JSON.stringify(ask.record),
         JSON.stringify(ask.policy),

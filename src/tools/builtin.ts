@@ -1,3 +1,4 @@
+import { createAskHumanTool } from './ask-human.ts';
 import { createGrepTool } from './files/grep.ts';
 import { createReadTools } from './files/read.ts';
 import { createSearchTools } from './files/search.ts';
@@ -29,5 +30,6 @@ export function createBuiltinTools(deps: BuiltinDeps): readonly Tool[] {
     ...(deps.shell ? [createShellTool({ timeoutS: deps.shellTimeoutS })] : []),
     ...createWebTools(deps.web),
     ...createSayTools(),
+    createAskHumanTool(),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Struct } from 'superstruct';
-import type { Preview } from '../schema/ask.ts';
+import type { Preview, Question } from '../schema/ask.ts';
 import type { Notice } from '../schema/event.ts';
 import type { ToolSpec } from '../schema/message.ts';
 import type { CommandReading } from '../schema/command.ts';
@@ -51,6 +51,8 @@ export type ToolContext<F> = ToolSite & {
   readonly facts: F;
   /** What the evaluator judged as the program to run; null for tools that start nothing. */
   readonly exec: ExecFact | null;
+  /** What was said to the question of the tool; null for a tool that has none. */
+  readonly answer: string | null;
   readonly signal: AbortSignal;
   readonly environment: Readonly<Record<string, string>>;
   readonly ports: ToolPorts;
@@ -186,6 +188,8 @@ export type Tool<A = unknown, F = unknown> = {
    */
   unfit?(facts: F): Extract<ToolResult, { ok: false }> | null;
   preview?(args: A, facts: F, site: ToolSite): Promise<Preview> | Preview;
+  /** What is asked in words whenever the policy does not deny the call, instead of whether it may run. */
+  question?(args: A): Question;
   execute(args: A, context: ToolContext<F>): Promise<ToolResult>;
 };
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
+import { call, calls, loopChain, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 let app: ScriptedApp | undefined;
 afterEach(async () => {
@@ -44,13 +44,16 @@ const agentSays = (text: string) => ({
 });
 
 const write = (path: string) => call('local_fs.write_file', { path, content: 'x' });
-const after = (count: number) => ({ tool: { count } });
+const results = (count: number) => ({ tool: { count } });
 
 /** A run that writes the files one after another, with an agent that says what the turns let it say. */
 async function withAgent(paths: readonly string[], agent: readonly unknown[], policy: unknown = asking()) {
-  const later = paths.slice(1).map((path, index) => calls([write(path)], after(index + 1)));
-  const turns = [...agent, says('done', after(paths.length)), ...later, calls([write(paths[0] ?? 'a')])];
-  app = await scriptedApp({ turns, policy });
+  const later = paths.slice(1).map((path, index) => calls([write(path)], results(index + 1)));
+  return attended([...agent, says('done', results(paths.length)), ...later, calls([write(paths[0] ?? 'a')])], policy);
+}
+
+async function attended(turns: readonly unknown[], policy: unknown, asks: unknown = loopChain) {
+  app = await scriptedApp({ turns, policy, chain: asks });
   const chain = join(app.place.dir, 'judge.json');
   writeFileSync(chain, JSON.stringify(judge), { mode: 0o600 });
   await app.client.setConfig({ key: 'attention-chain', value: chain });
@@ -75,6 +78,17 @@ async function waited(running: ScriptedApp, runId: string): Promise<string> {
     for (const event of batch) if (event.kind === 'ask_updated' && event.adjudicator === 'waited') return event.ask_id;
   }
   throw new Error('the run ended, and the agent never looked');
+}
+
+/** Resolves with the id of an ask, counted from 1. */
+async function asked(running: ScriptedApp, runId: string, nth: number): Promise<string> {
+  const asks: string[] = [];
+  for await (const batch of running.client.watch({ run_id: runId, after: 0, signal: new AbortController().signal })) {
+    for (const event of batch) if (event.kind === 'ask') asks.push(event.ask_id);
+    const found = asks[nth - 1];
+    if (found !== undefined) return found;
+  }
+  throw new Error(`the run ended after ${asks.length} asks`);
 }
 
 describe('an agent that the policy lets answer', () => {
@@ -186,12 +200,7 @@ describe('an agent that the policy lets answer', () => {
     const policy = asking({ allowAgentApprovals: true, maxAgentApprovals: 1 });
     const running = await withAgent(['a', 'b'], [answers('approve')], policy);
     const { run_id } = await running.start({ on_ask: 'wait' });
-    const asks: string[] = [];
-    for await (const batch of running.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
-      for (const event of batch) if (event.kind === 'ask') asks.push(event.ask_id);
-      if (asks.length === 2) break;
-    }
-    await person(running, String(asks[1]), 'deny');
+    await person(running, await asked(running, run_id, 2), 'deny');
     await running.client.awaitRun({ run_id });
     expect(verdicts(running)).toEqual([
       { state: 'approved', by: 'agent:judge' },
@@ -215,6 +224,48 @@ describe('an agent that the policy lets answer', () => {
     await expect(person(running, id)).rejects.toMatchObject({ code: 'binding_changed' });
     await person(running, id);
     await running.client.awaitRun({ run_id });
+  });
+});
+
+describe('a question in words', () => {
+  const [work, runTools] = loopChain.tasks;
+  const chain = {
+    ...loopChain,
+    tasks: [{ ...work, execute_config: { model: '{{var:model}}', tools: ['engine'] } }, runTools],
+  };
+  const which = (number: number) => call('engine.ask_human', { question: `Which ${number}?` });
+  const later = [3, 2, 1].map((count) => calls([which(count)], results(count)));
+  const asks = [says('done', results(4)), ...later, calls([which(0)])];
+
+  it("is answered in the operator's place, three times in a mission", async () => {
+    const policy = { default_action: 'allow', rules: [], attention: { allowAgentAnswers: true } };
+    const running = await attended([answers('answer', { text: 'The left one.' }), ...asks], policy, chain);
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    const id = await asked(running, run_id, 4);
+    expect(verdicts(running).map(({ state, by }) => [state, by])).toEqual([
+      ...Array.from({ length: 3 }, () => ['answered', 'agent:judge']),
+      ['pending', null],
+    ]);
+    await running.client.answerAsk({
+      id,
+      outcome: 'answer',
+      text: 'The right one.',
+      feedback: null,
+      remember: null,
+      binding: null,
+    });
+    await running.client.awaitRun({ run_id });
+    const told = (await running.events(run_id)).flatMap((event) => (event.kind === 'tool_call' ? [event.result] : []));
+    expect(told).toEqual(['The left one.', 'The left one.', 'The left one.', 'The right one.']);
+  });
+
+  it('is left to people where the policy lets agents rule on calls alone', async () => {
+    const once = [says('done', results(1)), calls([which(0)])];
+    const running = await attended([answers('answer', { text: 'The left one.' }), ...once], asking(), chain);
+    await running.client.setConfig({ key: 'approval-ceiling', value: '1s' });
+    await running.run({ on_ask: 'wait' });
+    expect(agentRuns(running)).toEqual([]);
+    expect(verdicts(running)[0]).toEqual({ state: 'expired', by: 'system:timeout' });
   });
 });
 

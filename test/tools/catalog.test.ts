@@ -13,7 +13,7 @@ const nameOf = (found: ReturnType<Bench['catalog']['resolve']>) =>
   found.kind === 'found' ? `${found.tool.spec.tools}.${found.tool.spec.tool}` : found;
 
 describe('the catalog', () => {
-  it('holds exactly the built-in tools of chapter 05', () => {
+  it('holds exactly the built-in tools of chapter 05, and the question of chapter 03', () => {
     expect(bench.catalog.list().map(({ tools, tool }) => `${tools}.${tool}`)).toEqual([
       'local_fs.read_file',
       'local_fs.read_file_range',
@@ -35,6 +35,7 @@ describe('the catalog', () => {
       'webhook.webhook',
       'echo.echo',
       'print.print',
+      'engine.ask_human',
     ]);
   });
 

@@ -128,6 +128,7 @@ export function createBench(options: BenchOptions = {}): Bench {
       ...site,
       facts: prepared.facts,
       exec,
+      answer: null,
       signal: more.signal ?? new AbortController().signal,
       environment,
       ports,
