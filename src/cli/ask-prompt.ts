@@ -120,6 +120,11 @@ async function ask(
     question();
     return null;
   };
+  const answer = (choices: readonly string[]): Promise<'settled' | null> =>
+    worded(choices.length === 0 ? 'answer' : 'answer, or the number of one', (text) => {
+      const chosen = /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined;
+      return { outcome: 'answer', text: chosen ?? text.slice(0, maxAnswer) };
+    });
   const approve = async (choice: 'once' | 'session' | 'edits' | 'rule'): Promise<'settled' | null> => {
     // What was never shown is not approved (03 §8.2).
     if (!seen) {
@@ -151,7 +156,7 @@ async function ask(
       case 'deny_feedback':
         return worded('why', (text) => ({ outcome: 'deny', feedback: text.slice(0, maxFeedback) }));
       case 'answer':
-        return worded('answer', (text) => ({ outcome: 'answer', text: text.slice(0, maxAnswer) }));
+        return answer(current.question?.choices ?? []);
       case 'run_again':
       case 'skip':
         return verdict({ outcome: 'answer', treat_as: choice });

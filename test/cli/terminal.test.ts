@@ -1,8 +1,10 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { program } from '../support/run-cli.ts';
+import { loopChain } from '../support/scripted-app.ts';
 import { type CliTerminal, openTerminal } from '../support/terminal.ts';
 import { addScript, createProject, scripted, tester, type World, writingTurns } from './world.ts';
 
@@ -174,6 +176,26 @@ describe('a question on a terminal', () => {
     await terminal.ended;
     expect(existsSync(path())).toBe(false);
     expect(terminal.screen()).toContain('It was denied.');
+  });
+
+  test('of a model in words is answered by the number of a choice', async () => {
+    const asked = { question: 'Which?', choices: ['the left one', 'the right one'] };
+    await addScript(world, [
+      { name: 'told', match: { role: 'tool' }, reply: { text: 'Then so.' } },
+      { name: 'ask', reply: { tool_calls: [{ name: 'engine.ask_human', arguments: asked }] } },
+    ]);
+    const chain = JSON.stringify(loopChain).replace('["*"]', '["engine"]');
+    const terminal = openTerminal(world, ['run', ...tester, '--chain', world.write('asks.json', chain), 'go']);
+    await terminal.saw('[a] answer');
+    // One key behind the guard: a second one would stand in the answer.
+    await pause(500);
+    terminal.type('a');
+    await terminal.saw('answer, or the number of one');
+    terminal.type('2\r');
+    await terminal.ended;
+    expect(terminal.screen()).toContain('Then so.');
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
+    expect(asks[0].verdict.text).toBe('the right one');
   });
 
   test('f denies with words', async () => {
