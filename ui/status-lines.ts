@@ -4,8 +4,8 @@ import { columnsOf, cutLine, lineColumns, spread } from '../src/view/wrap.ts';
 import { wideColumns } from './plan/plan-state.ts';
 import { activityOf, type Banner, type State } from './state.ts';
 
-const join = (parts: readonly Line[], between = ' · '): Line =>
-  parts.flatMap((part, index) => (index === 0 ? part : [say(between, 'dim'), ...part]));
+const join = (parts: readonly Line[]): Line =>
+  parts.flatMap((part, index) => (index === 0 ? part : [say(' · ', 'dim'), ...part]));
 
 /** `8.1k`, `1.2m`; whole below 1,000. */
 export function shortCount(count: number): string {

@@ -21,9 +21,12 @@ export function wrap(text: string, columns: number): readonly string[] {
   return lines;
 }
 
+/** The widest term that has its text beside it. */
+const widestTerm = 26;
+
 /** Terms at the left, texts in one column; a term that is too long has its text below it. */
-export function renderRows(rows: readonly HelpRow[], limit = 26): readonly string[] {
-  const column = Math.min(limit, Math.max(0, ...rows.map(([term]) => term.length)));
+export function renderRows(rows: readonly HelpRow[]): readonly string[] {
+  const column = Math.min(widestTerm, Math.max(0, ...rows.map(([term]) => term.length)));
   const out: string[] = [];
   for (const [term, text] of rows) {
     const [first = '', ...rest] = wrap(text, width - column - 4);

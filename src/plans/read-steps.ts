@@ -95,10 +95,12 @@ function readList(text: string): { readonly steps: readonly FoundStep[]; readonl
   return { steps: steps.map(({ lines, done }) => ({ description: lines.join('\n'), done })), goal };
 }
 
-/** The limits of 07 §4.4. @param most how many there may be */
-function checkedSteps(steps: readonly FoundStep[], most = mostNewSteps): ReadSteps {
+/** Holds steps against the limits of 07 §4.4. */
+function checkedSteps(steps: readonly FoundStep[]): ReadSteps {
   if (steps.length === 0) return refused('the list is empty');
-  if (steps.length > most) return refused(`it has ${steps.length} steps, and ${most} is the most`);
+  if (steps.length > mostNewSteps) {
+    return refused(`it has ${steps.length} steps, and ${mostNewSteps} is the most`);
+  }
   const clean = steps.map(({ description, done }) => ({ description: description.trim().toWellFormed(), done }));
   for (const [index, { description }] of clean.entries()) {
     const bytes = Buffer.byteLength(description);

@@ -81,7 +81,6 @@ export function createPreRun(deps: PreRunDeps) {
   return async function preRun(
     wanted: PreRunWanted,
     bounds: RouteBounds = { models: [], backends: [] },
-    signal: AbortSignal = new AbortController().signal,
   ): Promise<PreRunResult> {
     const result = await models.routes(
       {
@@ -95,7 +94,7 @@ export function createPreRun(deps: PreRunDeps) {
         workspace: deps.workspace,
       },
       bounds,
-      signal,
+      new AbortController().signal,
     );
     if (result.kind === 'routes') return { kind: 'ready', first: result.routes[0] ?? null };
     const { error } = result;

@@ -74,10 +74,8 @@ function linesOf(block: Markdown, look: MarkdownLook): readonly Line[] {
 }
 
 /** Rows of spans that may hold line breaks. */
-function rows(spans: Line, look: MarkdownLook, first: Line = [], rest: Line = first): readonly Line[] {
-  const out: Line[] = [];
-  for (const line of brokenAt(spans)) out.push(...wrapLine(line, look.columns, out.length === 0 ? first : rest, rest));
-  return out;
+function rows(spans: Line, look: MarkdownLook): readonly Line[] {
+  return brokenAt(spans).flatMap((line) => wrapLine(line, look.columns));
 }
 
 function brokenAt(spans: Line): readonly Line[] {

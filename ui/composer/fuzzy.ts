@@ -11,10 +11,10 @@ const isBoundary = (text: string, at: number): boolean =>
  * How well a query fits a text: higher is better, null = not at all. Case counts only where the query has a capital.
  * Takes time proportional to the text.
  */
-function fuzzyScore(query: string, text: string, folded = text.toLowerCase()): number | null {
+function fuzzyScore(query: string, text: string): number | null {
   if (query === '') return 0;
   const strict = query !== query.toLowerCase();
-  const hay = strict ? text : folded;
+  const hay = strict ? text : text.toLowerCase();
   const name = text.lastIndexOf('/') + 1;
   const whole = hay.indexOf(query, name);
   if (whole >= 0)

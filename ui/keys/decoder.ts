@@ -112,7 +112,7 @@ export function createInputDecoder(): InputDecoder {
 
 type Read = 'more' | { readonly next: number; readonly event: InputEvent | null; readonly paste?: true };
 
-const named = (name: string, ctrl = false, alt = false): Key => ({ name, ctrl, alt, shift: false, text: '' });
+const named = (name: string, ctrl = false): Key => ({ name, ctrl, alt: false, shift: false, text: '' });
 const key = (key: Key, next: number): Read => ({ next, event: { type: 'key', ...key } });
 
 /** One key, sequence or character that begins at a place. */

@@ -12,10 +12,10 @@ const stateLook: Readonly<Record<AskHead['state'], string>> = {
 };
 
 /** `12:04:11`, with the day where it is not today. */
-function clockOf(time: string, now = new Date()): string {
+function clockOf(time: string): string {
   const at = new Date(time);
   const clock = at.toLocaleTimeString(undefined, { hour12: false });
-  return at.toDateString() === now.toDateString() ? clock : `${at.toLocaleDateString()} ${clock}`;
+  return at.toDateString() === new Date().toDateString() ? clock : `${at.toLocaleDateString()} ${clock}`;
 }
 
 /** What became of an ask: state, by whom, when (09 §8.6). */

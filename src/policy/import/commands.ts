@@ -13,7 +13,7 @@ const prefix = (action: Action, words: readonly string[], note?: string): DraftR
  * A command pattern with at most a star at its end (02 §15): `words`, `words *`, `words:*`. A list covers every line that
  * begins with the words, so an exact allow also wants the line itself.
  */
-export function commandPattern(action: Action, pattern: string, note?: string): Outcome {
+export function commandPattern(action: Action, pattern: string): Outcome {
   const text = pattern.trim().replace(/:\*$/, ' *');
   if (text === '*' || text === '') return exactly([onShell(action)]);
   const open = text.endsWith(' *');
@@ -22,11 +22,11 @@ export function commandPattern(action: Action, pattern: string, note?: string): 
   const plain = words.every((word) => plainWord.test(word)) && !/^[A-Za-z_]\w*=/.test(words[0] ?? '');
   if (plain && (open || action !== 'allow')) {
     return open
-      ? exactly([prefix(action, words, note)])
-      : narrowed('also the same command with more words', [prefix(action, words, note)]);
+      ? exactly([prefix(action, words)])
+      : narrowed('also the same command with more words', [prefix(action, words)]);
   }
   if (plain) {
-    const [rule] = [prefix(action, words, note)];
+    const rule = prefix(action, words);
     const when = [...(rule.when ?? []), { key: 'command', op: 'eq', value: words.join(' ') }];
     return exactly([{ ...rule, when }]);
   }
@@ -34,7 +34,7 @@ export function commandPattern(action: Action, pattern: string, note?: string): 
   const why = star ? 'a star is read only as the last word' : 'holds what a list of commands cannot hold';
   const { literal, partial } = literalWords(words);
   if (action === 'allow' || literal.length === 0) return inexact(action, why, [onShell('approve')]);
-  const outcome = narrowed(`${why}: as the words before it`, [prefix(action, literal, note)]);
+  const outcome = narrowed(`${why}: as the words before it`, [prefix(action, literal)]);
   // `rm*` is about `rmdir` too, which no list of words says: what may be meant is not allowed either.
   return partial ? { ...outcome, shadow: literal.join(' ') } : outcome;
 }

@@ -50,8 +50,8 @@ function neverMatches(pattern: string): string | null {
 
 /** Alternatives written out; a brace without a comma stands for what it holds. */
 function expandBraces(pattern: string): readonly string[] | string {
-  const open = findUnescaped(pattern, 0, '{');
-  if (open < 0) return findUnescaped(pattern, 0, '}') < 0 ? [pattern] : 'has a } without a {';
+  const open = findUnescaped(pattern, '{');
+  if (open < 0) return findUnescaped(pattern, '}') < 0 ? [pattern] : 'has a } without a {';
   const parts: string[] = [];
   let depth = 0;
   let from = open + 1;
@@ -84,8 +84,8 @@ function expandBraces(pattern: string): readonly string[] | string {
   return result;
 }
 
-function findUnescaped(text: string, from: number, wanted: string): number {
-  for (let at = from; at < text.length; at += 1) {
+function findUnescaped(text: string, wanted: string): number {
+  for (let at = 0; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
     else if (text[at] === wanted) return at;
   }

@@ -235,15 +235,15 @@ class ExactResponse extends Response {
   override readonly json = async (): Promise<unknown> => parseExactJson(await this.text());
 }
 
-const tooLarge = (what: string): RuntimeError =>
-  fault(`${what} is larger than ${maxMessageBytes} bytes`, { kind: 'too_large', sent: true });
+const tooLarge = (): RuntimeError =>
+  fault(`the answer is larger than ${maxMessageBytes} bytes`, { kind: 'too_large', sent: true });
 
 function boundedBody(response: Readable): Readable {
   const out = new PassThrough();
   let size = 0;
   response.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxMessageBytes) response.destroy(tooLarge('the answer'));
+    if (size > maxMessageBytes) response.destroy(tooLarge());
   });
   return joined(response, out);
 }
@@ -262,7 +262,7 @@ function boundedEvents(response: Readable, watch: Watch): Readable {
     ids.push(text);
     const end = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
     event = end < 0 ? event + chunk.length : chunk.length - end;
-    if (event > maxMessageBytes) response.destroy(tooLarge('the answer'));
+    if (event > maxMessageBytes) response.destroy(tooLarge());
   });
   response.once('close', () => {
     clearTimeout(timer);

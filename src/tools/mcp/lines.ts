@@ -10,20 +10,13 @@ export type LineHandlers = {
   flooded(reason: string): void;
 };
 
-export type LineLimits = {
-  readonly messageBytes: number;
-  readonly noiseLines: number;
-  readonly noiseBytes: number;
-  /** How much of one line is read past before nothing more is expected of it. */
-  readonly lineBytes: number;
-};
-
-const lineLimits: LineLimits = {
+const limits = {
   messageBytes: 16 * 1024 * 1024,
   noiseLines: 1000,
   noiseBytes: 8 * 1024 * 1024,
+  /** How much of one line is read past before nothing more is expected of it. */
   lineBytes: 1024 * 1024 * 1024,
-};
+} as const;
 
 const endBytes = 512;
 const lineFeed = 0x0a;
@@ -32,7 +25,7 @@ const lineFeed = 0x0a;
  * Takes a stream apart into lines. What is kept of an unfinished line never grows beyond `messageBytes`; what begins as no
  * message is not kept at all. Whoever feeds it stops when `flooded` was said.
  */
-export function createLineReader(handlers: LineHandlers, limits: LineLimits = lineLimits): (chunk: Buffer) => void {
+export function createLineReader(handlers: LineHandlers): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let size = 0;
   /** Set while a line that is not kept goes on. */

@@ -5,10 +5,10 @@ export type Ring = {
   lines(count: number): readonly string[];
 };
 
-const defaultBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /** Keeps the end of a stream; memory stays below twice `maxBytes`. */
-export function createRing(maxBytes = defaultBytes): Ring {
+export function createRing(): Ring {
   let kept: Buffer = Buffer.alloc(0);
   return {
     push(bytes) {
