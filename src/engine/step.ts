@@ -55,8 +55,8 @@ export function emit(step: Step, body: InStep<EngineEvent>): void {
   step.run.host.emit({ ...step.at, ...body } as EngineEvent);
 }
 
-export const notice = (step: Step, level: 'info' | 'warn', code: string, message: string, data?: unknown): void =>
-  emit(step, { kind: 'notice', level, code, message, ...(data === undefined ? {} : { data }) });
+export const notice = (step: Step, code: string, message: string): void =>
+  emit(step, { kind: 'notice', level: 'warn', code, message });
 
 /** How an attempt ended, for its record. */
 export type StepEnd = {

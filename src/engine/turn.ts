@@ -132,7 +132,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
       models = [fallback];
       unavailable.clear();
       const times = failures === 1 ? 'one failure' : `${failures} failures`;
-      notice(step, 'warn', 'fallback_model', `After ${times} the model is ${fallback}.`);
+      notice(step, 'fallback_model', `After ${times} the model is ${fallback}.`);
     }
     record.retries += 1;
     emit(step, {
@@ -200,7 +200,7 @@ async function tryCandidates(
     const next = routes[index + 1];
     if (index === last || next === undefined) return { route, tried };
     const message = `${route.model} on ${route.backend} failed (${error.message}); going on with ${next.model} on ${next.backend}.`;
-    notice(step, 'warn', 'backend_fallback', message);
+    notice(step, 'backend_fallback', message);
   }
   throw new RangeError('a turn without candidates');
 }
@@ -240,7 +240,7 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
         text: (content) => chunk({ content }),
         thinking: (thinking) => chunk({ thinking }),
         notice: (code, message) => {
-          if (run.once(`${code} ${message}`)) notice(step, 'warn', code, message);
+          if (run.once(`${code} ${message}`)) notice(step, code, message);
         },
       },
       clock.signal,

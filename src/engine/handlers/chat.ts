@@ -142,15 +142,15 @@ function answered(step: Prepared, history: History, end: Answer, overhead: numbe
   const message = assistantMessage(run, reply);
   const calls = message.tool_calls ?? [];
   if (end.reason === 'length') {
-    notice(step, 'warn', 'output_cut', 'The answer was cut by the output limit; raise max_tokens for a longer one.');
+    notice(step, 'output_cut', 'The answer was cut by the output limit; raise max_tokens for a longer one.');
   }
   if (end.reason === 'content_filter') {
-    notice(step, 'warn', 'output_cut', "The provider's filter ended the answer; it may not be all of it.");
+    notice(step, 'output_cut', "The provider's filter ended the answer; it may not be all of it.");
   }
   if (calls.length === 0 && !run.state.textCallNoted && spellsToolCall(reply.content, config.offered)) {
     run.state.textCallNoted = true;
     const text = `${route.model} wrote a tool call as text, which is never executed; use a model with tool support.`;
-    notice(step, 'warn', 'text_tool_call', text);
+    notice(step, 'text_tool_call', text);
   }
   const limit = limitOf(run, route);
   run.state.window = {

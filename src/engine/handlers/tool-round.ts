@@ -86,7 +86,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
     const call = callAt(at);
     run.state.repetition = countResult(run.state.repetition, keyAt(at), fingerprint(content));
     const note = repetitionNote(run.state.repetition);
-    if (note !== null) notice(step, 'warn', 'repetition', `${call.function.name}: ${note}`);
+    if (note !== null) notice(step, 'repetition', `${call.function.name}: ${note}`);
     add(resultMessage(run, call, note === null ? content : `${content}\n${note}`, isError));
   };
 
