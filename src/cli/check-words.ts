@@ -1,7 +1,5 @@
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import type { Candidates, Command } from './command.ts';
-
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
 /** What an argument names is there already; of these the value of a config key may be empty, and help has its own words. */
 const unnamed: ReadonlySet<Candidates> = new Set(['config-value', 'command', 'subcommand']);

@@ -1,6 +1,6 @@
 import type { AppOptions, Given } from '../app-options.ts';
 import { thinkLevel } from '../schema/chain.ts';
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import { parseUrl } from '../text/parse-url.ts';
 import type { Flags } from './parse.ts';
 import { globalFlags } from './table/globals.ts';
@@ -43,7 +43,6 @@ export type Globals = {
   readonly tenant: string;
 };
 
-const usage = (message: string) => new RuntimeError('usage', message);
 const defaultTenant = '00000000-0000-0000-0000-000000000001';
 
 /**

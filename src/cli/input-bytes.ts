@@ -1,6 +1,6 @@
 import { constants, createReadStream, openSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import { pause } from '../text/pause.ts';
 import { codeOf, messageOf } from '../text/thrown.ts';
 import { formatBytes } from '../view/format.ts';
@@ -15,8 +15,6 @@ export type InputSite = {
   readonly terminal: Terminal;
   warn(message: string): void;
 };
-
-const usage = (message: string) => new RuntimeError('usage', message);
 
 /** @param bytes null when only the limit is known to be passed */
 export const tooLarge = (what: string, bytes: number | null): RuntimeError =>

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import { type InputType, inputTypes } from '../schema/run.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { jsonErrorPosition } from '../text/json-position.ts';
@@ -7,8 +7,6 @@ import { ownMember } from '../text/own-member.ts';
 import { type InputSite, maxInputBytes, readFileBytes, readStdin, tooLarge } from './input-bytes.ts';
 
 const firstByteMs = 3000;
-
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
 /**
  * Instruction and content of an invocation (06 §7), joined by a blank line; null when neither was given.

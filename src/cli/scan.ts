@@ -1,4 +1,4 @@
-import { RuntimeError } from '../schema/errors.ts';
+import { type RuntimeError, usage } from '../schema/errors.ts';
 import { type Command, type Flag, takesValue } from './command.ts';
 import { quote } from '../text/quote.ts';
 import { distance, nearest } from '../text/nearest.ts';
@@ -29,8 +29,6 @@ export type Meant = {
 };
 
 type Token = { readonly name: string; readonly text: string | null; readonly shown: string };
-
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
 /**
  * Finds command, flags and words (06 §1.3). Values are not read, files and environment are not looked at.

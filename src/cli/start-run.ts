@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RuntimeClient } from '../client/operations.ts';
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import type { PlanRunOptions } from '../schema/plan.ts';
 import type { OnAsk, StartRun } from '../schema/run.ts';
 import { parseDuration } from '../text/quantities.ts';
@@ -9,8 +9,6 @@ import { systemReason } from '../text/system-reason.ts';
 import type { Context } from './context.ts';
 import type { InputValue } from './input.ts';
 import { type ContentUse, consentToContent } from './trust-prompt.ts';
-
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
 /**
  * How the asks of this invocation are met: `--on-ask` > `REINS_ON_ASK` > a question on a terminal > config `on-ask` >

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { prefetch, startThreads, type Threads } from '../app.ts';
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import { checkWords } from './check-words.ts';
 import type { Command } from './command.ts';
 import { type App, type CommandModule, type Context, createContext, jsonPrinter } from './context.ts';
@@ -17,8 +17,6 @@ import { findCommand } from './table.ts';
 import { createTerminal, inCi, type Terminal } from './terminal.ts';
 import { withUsageHint } from './usage-hint.ts';
 import type { ValueSite } from './values.ts';
-
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
 /** Commands that open the database at once: it is read while the command line is. */
 const listing: ReadonlySet<string> = new Set([

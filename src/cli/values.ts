@@ -1,8 +1,6 @@
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import { parseDuration, parseSize } from '../text/quantities.ts';
 import type { Flag } from './command.ts';
-
-const usage = (message: string) => new RuntimeError('usage', message);
 
 const dayMs = 86_400_000;
 

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import type { BackendRow } from '../store/registry.ts';
 import { parseUrl } from '../text/parse-url.ts';
@@ -14,8 +14,6 @@ export type BackendFields = {
   readonly first_byte_timeout_ms: number | null;
   readonly idle_timeout_ms: number | null;
 };
-
-const usage = (message: string): RuntimeError => new RuntimeError('usage', message);
 
 const keyless: ReadonlySet<ProviderType> = new Set(['local', 'scripted']);
 const maxHeaders = 50;

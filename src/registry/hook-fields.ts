@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import type { HookRow } from '../store/hooks.ts';
 import { parseTarget, type Target } from '../tools/egress.ts';
 import { checkHeaders, readTexts } from './backend-fields.ts';
@@ -17,9 +17,6 @@ export type HookFields = {
   readonly timeout_ms: number | null;
   readonly allow_private: boolean | null;
 };
-
-const usage = (message: string, hints: readonly string[] = []): RuntimeError =>
-  new RuntimeError('usage', message, { hints });
 
 const defaultTimeoutMs = 10_000;
 const maxInjects = 50;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type authTypes, type McpTransport, transports } from '../schema/mcp-server.ts';
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, usage } from '../schema/errors.ts';
 import type { ToolServerRow } from '../store/tool-servers.ts';
 import { parseTarget } from '../tools/egress.ts';
 import type { Credentials } from '../tools/mcp/credentials.ts';
@@ -37,9 +37,6 @@ export type McpIdentity = {
   readonly url: string | null;
   readonly pin_command: boolean;
 };
-
-const usage = (message: string, hints: readonly string[] = []): RuntimeError =>
-  new RuntimeError('usage', message, { hints });
 
 const variable = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
 const maxEntries = 50;

@@ -148,6 +148,10 @@ export class RuntimeError extends Error {
   }
 }
 
+/** A mistake in how a command or a request was written. */
+export const usage = (message: string, hints: readonly string[] = []): RuntimeError =>
+  new RuntimeError('usage', message, { hints });
+
 /** Turns anything thrown into its wire form; never throws. A bug becomes `internal`. */
 export function toWire(error: unknown): WireError {
   if (error instanceof RuntimeError) {

@@ -1,6 +1,6 @@
 import type { RuntimeClient } from '../../client/operations.ts';
 import type { Ask } from '../../schema/ask.ts';
-import { RuntimeError } from '../../schema/errors.ts';
+import { RuntimeError, usage } from '../../schema/errors.ts';
 import { askCard, cardLines, idsOf } from '../../view/ask-card.ts';
 import { askFlags } from '../../view/card-warnings.ts';
 import { escapeText } from '../../view/escape.ts';
@@ -12,8 +12,6 @@ import { shownIds } from '../ids.ts';
 import { readStdinText } from '../input.ts';
 import { shownWhat } from '../shown-what.ts';
 import { resolveOnAsk, resolveTimeout } from '../start-run.ts';
-
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
 const list: Handler = async (context) => {
   const { flags } = context.invocation;

@@ -1,9 +1,7 @@
-import { RuntimeError } from '../../schema/errors.ts';
+import { RuntimeError, usage } from '../../schema/errors.ts';
 import { type BackendView, type ProviderType, providerTypes } from '../../schema/registry.ts';
 import type { Context, Handler } from '../context.ts';
 import { readStdinText } from '../input.ts';
-
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
 const fields = async (context: Context) => {
   const { flags } = context.invocation;

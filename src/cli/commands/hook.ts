@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../schema/errors.ts';
+import { RuntimeError, usage } from '../../schema/errors.ts';
 import type { HookView } from '../../schema/tool-sources.ts';
 import { plural } from '../../view/format.ts';
 import { acceptDefinitions, differenceLines } from '../accept-definitions.ts';
@@ -6,7 +6,6 @@ import type { Context, Handler } from '../context.ts';
 import { injectFlag } from '../inject-flag.ts';
 import { readHeaders } from './backend.ts';
 
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 const nameOf = (context: Context) => context.invocation.words[0] ?? '';
 
 const fields = ({ invocation: { flags } }: Context) => ({

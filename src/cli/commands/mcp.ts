@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../schema/errors.ts';
+import { usage } from '../../schema/errors.ts';
 import { authTypes, type McpCheck, type McpServerView, transports } from '../../schema/mcp-server.ts';
 import { parseUrl } from '../../text/parse-url.ts';
 import { plural } from '../../view/format.ts';
@@ -9,7 +9,6 @@ import { injectFlag } from '../inject-flag.ts';
 import { readStdinText } from '../input.ts';
 import { readHeaders } from './backend.ts';
 
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 const nameOf = (context: Context) => context.invocation.words[0] ?? '';
 
 const fields = async (context: Context) => {

@@ -1,4 +1,4 @@
-import { RuntimeError } from '../../schema/errors.ts';
+import { usage } from '../../schema/errors.ts';
 import { capabilityNames, type ModelRow } from '../../schema/registry.ts';
 import { quote } from '../../text/quote.ts';
 import { formatBytes, plural } from '../../view/format.ts';
@@ -7,8 +7,6 @@ import { confirmed } from '../confirm.ts';
 
 const name = (context: Context) => context.invocation.words[0] ?? '';
 const backend = (context: Context) => context.invocation.flags.text('backend');
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
-
 const said = async (context: Context, sentence: string, value: unknown): Promise<void> =>
   context.globals.format === 'text' ? context.print(sentence) : context.printJson(value);
 

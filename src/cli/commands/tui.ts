@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userDirectories } from '../../app-options.ts';
-import { RuntimeError, toWire } from '../../schema/errors.ts';
+import { RuntimeError, toWire, usage } from '../../schema/errors.ts';
 import type { TuiOptions } from '../../../ui/options.ts';
 import type { Theme } from '../../../ui/theme.ts';
 import type { App, Context, Handler } from '../context.ts';
@@ -12,8 +12,6 @@ import { buildStartRun, planOptions, readImages } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
 import { writeWhole } from '../write-file.ts';
 import { refuseUntrusted, untrustedContent } from '../trust-prompt.ts';
-
-const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
 /** Flags of one-shot output: they have no meaning on a screen (10 §1.2). */
 const refused = ['json', 'output-format', 'raw', 'steps', 'input', 'on-ask'];
