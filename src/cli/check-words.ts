@@ -1,4 +1,4 @@
-import { RuntimeError, usage } from '../schema/errors.ts';
+import { usage } from '../schema/errors.ts';
 import type { Candidates, Command } from './command.ts';
 
 /** What an argument names is there already; of these the value of a config key may be empty, and help has its own words. */

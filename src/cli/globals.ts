@@ -1,6 +1,6 @@
 import type { AppOptions, Given } from '../app-options.ts';
 import { thinkLevel } from '../schema/chain.ts';
-import { RuntimeError, usage } from '../schema/errors.ts';
+import { usage } from '../schema/errors.ts';
 import { parseUrl } from '../text/parse-url.ts';
 import type { Flags } from './parse.ts';
 import { globalFlags } from './table/globals.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { RuntimeError, usage } from '../schema/errors.ts';
+import { usage } from '../schema/errors.ts';
 import { type InputType, inputTypes } from '../schema/run.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { jsonErrorPosition } from '../text/json-position.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { prefetch, startThreads, type Threads } from '../app.ts';
-import { RuntimeError, usage } from '../schema/errors.ts';
+import { usage } from '../schema/errors.ts';
 import { checkWords } from './check-words.ts';
 import type { Command } from './command.ts';
 import { type App, type CommandModule, type Context, createContext, jsonPrinter } from './context.ts';

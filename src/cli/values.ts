@@ -1,4 +1,4 @@
-import { RuntimeError, usage } from '../schema/errors.ts';
+import { usage } from '../schema/errors.ts';
 import { parseDuration, parseSize } from '../text/quantities.ts';
 import type { Flag } from './command.ts';
 

@@ -1,4 +1,4 @@
-import { RuntimeError, usage } from '../schema/errors.ts';
+import { usage } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import type { BackendRow } from '../store/registry.ts';
 import { parseUrl } from '../text/parse-url.ts';

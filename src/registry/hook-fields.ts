@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { RuntimeError, usage } from '../schema/errors.ts';
+import { usage } from '../schema/errors.ts';
 import type { HookRow } from '../store/hooks.ts';
 import { parseTarget, type Target } from '../tools/egress.ts';
 import { checkHeaders, readTexts } from './backend-fields.ts';

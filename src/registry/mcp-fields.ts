@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type authTypes, type McpTransport, transports } from '../schema/mcp-server.ts';
-import { RuntimeError, usage } from '../schema/errors.ts';
+import { usage } from '../schema/errors.ts';
 import type { ToolServerRow } from '../store/tool-servers.ts';
 import { parseTarget } from '../tools/egress.ts';
 import type { Credentials } from '../tools/mcp/credentials.ts';

@@ -1,4 +1,4 @@
-import { RuntimeError, usage } from '../../schema/errors.ts';
+import { usage } from '../../schema/errors.ts';
 import { type BackendView, type ProviderType, providerTypes } from '../../schema/registry.ts';
 import type { Context, Handler } from '../context.ts';
 import { readStdinText } from '../input.ts';

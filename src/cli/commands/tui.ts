@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userDirectories } from '../../app-options.ts';
-import { RuntimeError, toWire, usage } from '../../schema/errors.ts';
+import { toWire, usage } from '../../schema/errors.ts';
 import type { TuiOptions } from '../../../ui/options.ts';
 import type { Theme } from '../../../ui/theme.ts';
 import type { App, Context, Handler } from '../context.ts';
