@@ -15,15 +15,15 @@ export function isAllowed(list: readonly string[] | null | undefined, tools: str
   return list.includes(tools) || (list.includes('*') && !onlyByName.has(tools));
 }
 
-/** Whether `hide_tools` names the tool: `tool`, `provider.tool`, or the wire name that was offered (05 §1.2). */
-export function isHidden(hide: readonly string[] | undefined, tools: string, tool: string, wire?: string): boolean {
+/**
+ * Whether `hide_tools` names the tool: `tool`, `provider.tool`, or the name that models are given (05 §1.2). The digits
+ * that tell two of those names apart, or that shorten one, are not known here.
+ */
+export function isHidden(hide: readonly string[] | undefined, tools: string, tool: string): boolean {
   if (hide === undefined || hide.length === 0) return false;
   const full = `${tools}.${tool}`;
-  // The wire name of a short name; long and clashing ones are the adapter's and come in as `wire`.
-  const usual = full.replace(/[^A-Za-z0-9_-]/g, '_');
-  return (
-    hide.includes(tool) || hide.includes(full) || hide.includes(usual) || (wire !== undefined && hide.includes(wire))
-  );
+  const wire = full.replace(/[^A-Za-z0-9_-]/g, '_');
+  return hide.includes(tool) || hide.includes(full) || hide.includes(wire);
 }
 
 /** What an allowlist entry names. */

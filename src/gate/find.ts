@@ -1,4 +1,4 @@
-import { isAllowed } from '../chain/allowlist.ts';
+import { isAllowed, isHidden } from '../chain/allowlist.ts';
 import type { CallRequest } from '../schema/protocol.ts';
 import { readCall } from '../shell/read-line.ts';
 import { parseArguments } from '../tools/arguments.ts';
@@ -21,7 +21,7 @@ export function findTool(run: GateRun, request: CallRequest): Found | Refused {
   }
   const { tools, tool: name } = found.tool.spec;
   const full = `${tools}.${name}`;
-  if (request.hide.some((hidden) => hidden === full || hidden === name || hidden === request.name)) {
+  if (request.hide.includes(request.name) || isHidden(request.hide, tools, name)) {
     return { kind: 'refused', error: 'hidden', message: `The tool ${full} is not available in this task.` };
   }
   // The author of a `tools` task has named the tool himself.

@@ -106,14 +106,15 @@ it('answers calls that may not run each with its class, and the model goes on', 
       ...loopChain,
       tasks: loopChain.tasks.map((task) =>
         task.id === 'work'
-          ? { ...task, execute_config: { model: 'm', tools: ['local_fs'], hide_tools: ['local_fs.sed'] } }
+          ? { ...task, execute_config: { model: 'm', tools: ['local_fs'], hide_tools: ['local_fs.sed', 'local_fs_grep'] } }
           : task,
       ),
     },
     turns: [
-      says('I see.', { tool: { count: 4 } }),
+      says('I see.', { tool: { count: 5 } }),
       asks([
         call('hidden', 'local_fs.sed', {}),
+        call('wire_name', 'local_fs.grep', { pattern: 'x' }),
         call('outside', 'web.web_get', { url: 'http://example.org' }),
         call('unknown', 'nowhere.tool', {}),
         call('malformed', 'local_fs.read_file', '{"path":'),
@@ -123,6 +124,7 @@ it('answers calls that may not run each with its class, and the model goes on', 
   const { run_id } = await app.start();
   expect(Object.entries(await resultsOf(app, run_id)).map(([id, content]) => [id, JSON.parse(content).error])).toEqual([
     ['hidden', 'hidden'],
+    ['wire_name', 'hidden'],
     ['outside', 'not_allowed'],
     ['unknown', 'not_found'],
     ['malformed', 'invalid_arguments'],
