@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { builtInTools } from '../src/policy/built-in-tools.ts';
 import { valueOperators } from '../src/policy/operators.ts';
+import { createAnswered } from './cli/policy/answered.ts';
 import { createWorld, type World } from './cli/world.ts';
+import { copyProject } from './support/project-template.ts';
 import { shownIn } from './support/shown.ts';
 
 const { text, files, session } = shownIn('docs/policies.md');
@@ -20,9 +22,15 @@ async function inWorld(use: (world: World) => Promise<void>): Promise<void> {
 }
 
 it('shows what its commands print', () =>
-  inWorld(async ({ run, workspace }) => {
+  inWorld(async (world) => {
+    const { run, workspace } = world;
     // A block that has no name above it would be left out.
     expect(text.match(/^```json$/gm)).toHaveLength(files.length);
+    copyProject(world);
+    const operator = await createAnswered(world);
+    for (const name of ['a', 'b', 'c']) {
+      await operator.answer('approve', 'local_fs.write_file', { path: `notes/${name}.md`, content: 'x' });
+    }
     const shown: unknown[] = [];
     for (const { argv } of session) {
       const { stdout } = await run(argv);

@@ -60,6 +60,7 @@ it('holds the program, its licence and its documents, and nothing of the sources
     './CHANGELOG.md',
     './LICENSE',
     './README.md',
+    './docs/beam.md',
     './docs/chains.md',
     './docs/models.md',
     './docs/policies.md',

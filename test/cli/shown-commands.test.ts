@@ -56,11 +56,19 @@ test('the examples of help are taken by the program as they stand', async () => 
 });
 
 /** What people read; `docs/decisions.md` is about other programs too. */
-const documents = ['README.md', 'docs/chains.md', 'docs/models.md', 'docs/policies.md', 'docs/terminal.md'] as const;
+const documents = [
+  'README.md',
+  'docs/beam.md',
+  'docs/chains.md',
+  'docs/models.md',
+  'docs/policies.md',
+  'docs/terminal.md',
+] as const;
 const textOf = (document: string): string => readFileSync(join(root, document), 'utf8');
 
 test.each<[(typeof documents)[number], lines: number, named: number]>([
   ['README.md', 30, 10],
+  ['docs/beam.md', 4, 2],
   ['docs/chains.md', 10, 5],
   ['docs/models.md', 5, 5],
   ['docs/policies.md', 4, 5],
@@ -88,6 +96,7 @@ const flagsIn = (text: string): readonly string[] => [...new Set(text.match(/(?<
 test.each<[(typeof documents)[number], others: readonly string[]]>([
   // Of the test runner, and of npm.
   ['README.md', ['--config', '--ignore-scripts']],
+  ['docs/beam.md', []],
   ['docs/chains.md', []],
   ['docs/models.md', []],
   ['docs/policies.md', []],
