@@ -86,7 +86,7 @@ describe.runIf(into !== undefined)('the pictures of the README', () => {
       await served.app.client.awaitRun({ run_id: (await served.client.postNext({ name: 'active' })).run_id });
       const body = { current_password: 'admin', new_password: password };
       expect((await served.call('POST', '/api/auth/change-password', { body })).status).toBe(200);
-      const page = await entered(world, { viewport: { width: 1280, height: 900 } });
+      const page = await entered(world, { viewport: { width: 1280, height: 940 } });
       const small = await entered(world, { viewport: phone, scheme: 'dark' });
       const shoot = async (of: Page, name: string): Promise<void> => {
         // Where the test has its files is nothing to show.
@@ -121,6 +121,8 @@ describe.runIf(into !== undefined)('the pictures of the README', () => {
       await visit(page, run ?? '/runs');
       await page.locator('svg .bar-waiting').first().waitFor();
       await shoot(page, 'run');
+      // The others do not fill a screen of this height.
+      await page.setViewportSize({ width: 1280, height: 660 });
       await visit(page, '/policies/hitl-policy-mine');
       await page.getByLabel('Arguments (JSON)').fill('{\n  "path": "src/cart.ts",\n  "content": "…"\n}');
       await page.getByText('by rule 2').waitFor();
