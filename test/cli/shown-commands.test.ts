@@ -72,7 +72,7 @@ test.each<[(typeof documents)[number], lines: number, named: number]>([
   ['docs/chains.md', 10, 5],
   ['docs/models.md', 5, 5],
   ['docs/policies.md', 4, 5],
-  ['docs/terminal.md', 3, 0],
+  ['docs/terminal.md', 2, 1],
 ])('so are the command lines of %s', async (document, manyLines, manyNamed) => {
   const text = textOf(document);
   const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, line = '']) => line.replaceAll(/\s+/g, ' '));
