@@ -40,6 +40,13 @@ export function offerToAgent(deps: OfferDeps, { run, planned }: AskedCall, judge
   const cap = agentCap(policy.attention, ask.kind);
   const waits = run.onAsk === 'ask' || run.onAsk === 'wait';
   if (cap === null || !waits || reservedCall(run, judged) !== null) return nobody;
+  // Once for each ask (03 §7.1): a run that was resumed does not ask again what was left to people.
+  const { adjudicator } = ask.preview;
+  if (adjudicator !== undefined) {
+    // Whoever looked ended with the process of then.
+    if (adjudicator.state === 'looking') deps.asks.showAdjudicator(ask, { ...adjudicator, state: 'waited' });
+    return nobody;
+  }
   const limit = shareOf(policy.compute, run.tighten, 'maxTokens');
   return deps.attend({
     run_id: run.ref.run_id,

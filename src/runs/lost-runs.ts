@@ -3,7 +3,7 @@ import type { MainEvent } from '../schema/event.ts';
 import type { RunFailure } from '../schema/run.ts';
 import type { Asks } from '../asks/asks.ts';
 import type { Calls } from '../store/calls.ts';
-import type { Feed } from '../store/feed.ts';
+import type { Feed, Record } from '../store/feed.ts';
 import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
 
 export type LostRunsDeps = {
@@ -24,6 +24,12 @@ export type GivenUp =
 /** Together somewhat longer than the 5 s within which an owner renews its lease (03 §11). */
 const looks = 24;
 const lookEveryMs = 250;
+
+const listenerGone = {
+  status: 'cancelled',
+  reason: 'the process of the run that asked is gone',
+  by: 'system:cancelled',
+} as const;
 
 /** Ends runs that no process drives: those that rest, and those whose process is gone. */
 export function createLostRuns(deps: LostRunsDeps) {
@@ -49,6 +55,30 @@ export function createLostRuns(deps: LostRunsDeps) {
     };
   };
 
+  /** In the caller's transaction. */
+  const close = (record: Record, head: RunHead, as: GivenUp): void => {
+    const { id } = head;
+    asks.cancelOfRun(id);
+    calls.settleOpen(id, now());
+    runs.close(id, as.status, now());
+    const checkpoint_seq = runs.checkpointSeq(id);
+    runs.deleteState(id);
+    const ref = refOf(head);
+    switch (as.status) {
+      case 'failed':
+        runs.setError(id, as.error, exitOf(as.error.class));
+        record(ref, failureOf(id, as.error));
+        break;
+      case 'cancelled':
+        record(ref, { kind: 'chain_cancelled', reason: as.reason, by: as.by, duration_ms: 0 });
+        break;
+      case 'interrupted':
+        // A run that was stopped in order has said so itself (04 §18.2).
+        if (head.status === 'interrupted') break;
+        record(ref, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq });
+    }
+  };
+
   return {
     /** Runs that count as interrupted although their rows do not say so yet. */
     ids: (): readonly string[] =>
@@ -68,6 +98,8 @@ export function createLostRuns(deps: LostRunsDeps) {
             // Looked at again in the transaction: another process may have taken it.
             const head = runs.head(id);
             if (head === undefined || !isLost(head)) return;
+            // Nobody hears an agent any more whose asking run was left by the same process (03 §7).
+            if (head.kind === 'attention') return close(record, head, listenerGone);
             runs.interrupt(id);
             const ask_ids = asks.pendingOfRun(id);
             const checkpoint_seq = runs.checkpointSeq(id);
@@ -103,25 +135,7 @@ export function createLostRuns(deps: LostRunsDeps) {
         if (isDriven(head, now())) {
           throw new RuntimeError('in_use', `run ${runId} is driven by another process: ${head.lease_owner}`);
         }
-        asks.cancelOfRun(runId);
-        calls.settleOpen(runId, now());
-        runs.close(runId, as.status, now());
-        const checkpoint_seq = runs.checkpointSeq(runId);
-        runs.deleteState(runId);
-        const ref = refOf(head);
-        switch (as.status) {
-          case 'failed':
-            runs.setError(runId, as.error, exitOf(as.error.class));
-            record(ref, failureOf(runId, as.error));
-            break;
-          case 'cancelled':
-            record(ref, { kind: 'chain_cancelled', reason: as.reason, by: as.by, duration_ms: 0 });
-            break;
-          case 'interrupted':
-            // A run that was stopped in order has said so itself (04 §18.2).
-            if (head.status === 'interrupted') break;
-            record(ref, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq });
-        }
+        close(record, head, as);
         also(head);
       });
     },

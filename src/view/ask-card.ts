@@ -59,7 +59,7 @@ export function askCard(
       ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
       ...onceParts(ask, pen),
       ...(ask.preview.tool_says === undefined ? [] : [saysPart(ask.preview.tool_says, pen)]),
-      ...agentParts(ask.preview.adjudicator, pen),
+      ...agentParts(ask, pen),
       fact('binds', ask.binding.slice(0, 12)),
     ]),
     warnings: cardWarnings(ask).map(line),
@@ -117,10 +117,12 @@ const onceParts = ({ preview: { reserved }, record }: Ask, { fact }: Pen): reado
   reserved === undefined || reserved === record.detail ? [] : [fact('once', `asked each time: ${reserved}`)];
 
 /** The agent that may answer in the operator's place (03 §7.7). */
-const agentParts = (agent: Ask['preview']['adjudicator'], { fact }: Pen): readonly CardPart[] =>
-  agent === undefined
-    ? []
-    : [fact('agent', `${agent.chain}, ${agent.used} of ${agent.cap} answers, adjudicator: ${agent.state}`)];
+function agentParts({ state, preview: { adjudicator: agent } }: Ask, { fact }: Pen): readonly CardPart[] {
+  if (agent === undefined) return [];
+  // What it does is told while the ask is open.
+  const does = state === 'pending' ? `, adjudicator: ${agent.state}` : '';
+  return [fact('agent', `${agent.chain}, ${agent.used} of ${agent.cap} answers${does}`)];
+}
 
 function origin(ask: Ask, shown: (id: string) => string): string {
   const parts = [

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { processOwner } from '../../src/store/owner.ts';
 import { call, calls, loopChain, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 let app: ScriptedApp | undefined;
@@ -207,6 +208,34 @@ describe('an agent that the policy lets answer', () => {
       { state: 'denied', by: 'operator:cli' },
     ]);
     expect(agentRuns(running)).toHaveLength(1);
+  });
+
+  it('looks once: a run that was stopped and goes on does not ask it again what it left to people', async () => {
+    const running = await withAgent(['a'], [answers('wait')]);
+    await running.client.setConfig({ key: 'approval-ceiling', value: '4s' });
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    await waited(running, run_id);
+    await running.client.stopRun({ run_id, reason: 'interrupted' });
+    await running.client.awaitRun({ run_id });
+    const other = await running.open();
+    await other.resumeRun({ run_id, accept_changed_chain: false, on_ask: 'wait', timeout_ms: 0 });
+    // Nobody comes: until the deadline it would have had time to look.
+    expect(await other.awaitRun({ run_id })).toMatchObject({ status: 'completed' });
+    expect(verdicts(running)).toEqual([{ state: 'expired', by: 'system:timeout' }]);
+    expect(agentRuns(running)).toHaveLength(1);
+  });
+
+  it('is over, and nothing to go on with, when the process of both runs is lost', async () => {
+    const running = await withAgent(['a'], [{ match: { system: 'You decide.' }, reply: { hang: true } }]);
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    await running.seen(run_id, 'ask_updated');
+    const gone = processOwner('cli').split(' ').with(2, '999999999').join(' ');
+    running.change(`UPDATE run_state SET lease_owner = '${gone}'`);
+    await (await running.open()).doctor({ probe: false });
+    expect(running.rows('SELECT kind, status FROM runs ORDER BY kind')).toEqual([
+      { kind: 'attention', status: 'cancelled' },
+      { kind: 'run', status: 'interrupted' },
+    ]);
   });
 
   it('says nothing about a policy that has changed since', async () => {

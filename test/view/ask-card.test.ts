@@ -229,5 +229,7 @@ test('names the agent that may answer, how often it did, and how far it is', () 
   expect(parts.find(({ label }) => label === 'agent')?.lines).toEqual([
     'judge␛[2J, 2 of 20 answers, adjudicator: looking',
   ]);
+  const over = askCard(ask({ state: 'denied', preview: { adjudicator: agent } }), now).parts;
+  expect(over.find(({ label }) => label === 'agent')?.lines).toEqual(['judge␛[2J, 2 of 20 answers']);
   expect(askCard(ask({}), now).parts.some(({ label }) => label === 'agent')).toBe(false);
 });
