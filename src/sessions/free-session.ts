@@ -1,16 +1,17 @@
+import type { Asks } from '../asks/asks.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
 import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
 import type { Calls } from '../store/calls.ts';
 import type { SessionRow } from '../store/sessions.ts';
 import type { InterruptedTurn } from '../schema/session.ts';
-import { verdictFor, waitedFor } from '../schema/ask.ts';
+import { type Ask, verdictFor, waitedFor } from '../schema/ask.ts';
 import { type LeaveDeps, leaveTurn } from './leave-turn.ts';
 
 export type FreeSessionDeps = LeaveDeps & {
   readonly runs: Runs;
   readonly calls: Pick<Calls, 'results' | 'unsettled'>;
-  readonly asks: { pendingOfRun(runId: string): readonly string[]; show(id: string): { readonly kind: string } };
+  readonly asks: Pick<Asks, 'pendingOfRun' | 'show' | 'ofRun'>;
   /** Whether a tool only reads: a call of it that was found started is no unknown outcome (03 §11.5). */
   readonly isReader: (tools: string, tool: string) => boolean;
   readonly sessionNamed: (name: string | null) => SessionRow | undefined;
@@ -138,19 +139,36 @@ const sessionBusy = (session: SessionRow, runId: string): RuntimeError =>
   });
 
 function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['asks'], abandon: string): RuntimeError {
-  const askIds = asks.pendingOfRun(head.id);
-  const open = askIds.map((id) => ({ id, kind: asks.show(id).kind }));
+  // One whose deadline has passed is over, whether or not that has been written.
+  const open = asks
+    .pendingOfRun(head.id)
+    .map((id) => asks.show(id))
+    .filter(({ state }) => state === 'pending');
+  const askIds = open.map(({ id }) => id);
   const answers = open.map(({ id, kind }) => `reins approvals respond ${id} ${verdictFor(kind)}`);
-  // Stopped while nothing was asked, or answered and nobody has gone on with it.
   const message =
     askIds.length === 0
-      ? `the last turn of session "${session.name}" was stopped before it ended (run ${head.id})`
+      ? `the last turn of session "${session.name}" ${whyItRests(asks.ofRun(head.id).at(-1))} (run ${head.id})`
       : `session "${session.name}" waits for ${waitedFor(open[0]?.kind ?? 'permission')} (run ${head.id})`;
   const next = answers.length === 0 ? [`reins state resume ${head.id}`] : answers.slice(0, 2);
   return new RuntimeError('run_suspended', message, {
     data: { run_id: head.id, ask_ids: askIds, param: head.id },
     hints: [...next, abandon],
   });
+}
+
+/** What a turn does that waits for nobody and has not ended. */
+function whyItRests(last: Pick<Ask, 'id' | 'state'> | undefined): string {
+  switch (last?.state) {
+    case 'expired':
+      return `has not gone on since ${last.id} expired, which counts as a denial`;
+    case 'approved':
+    case 'denied':
+    case 'answered':
+      return `has not gone on since ${last.id} was ${last.state}`;
+    default:
+      return 'was stopped before it ended';
+  }
 }
 
 /** Calls of unknown outcome ask first (07 §2.7): who starts a turn settles the run that made them. */

@@ -142,6 +142,19 @@ describe('a run that rests for its questions', () => {
     const { messages } = await app.client.showSession({ name: null, tools: true });
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   });
+
+  it('says to the next message why it rests when its deadline has passed', async () => {
+    app = await scriptedApp({ turns: [calls([write('a')])], policy: asking });
+    const { run_id } = await app.chat('go', { on_ask: 'suspend' });
+    expect(await app.client.awaitRun({ run_id })).toMatchObject({ status: 'suspended' });
+    const [id] = pending();
+    app.change('UPDATE asks SET expires_at = 1');
+    await expect(app.chat('more')).rejects.toMatchObject({
+      code: 'run_suspended',
+      message: `the last turn of session "default" has not gone on since ${id} expired, which counts as a denial (run ${run_id})`,
+      hints: [`reins state resume ${run_id}`, 'reins chat --abandon "…"'],
+    });
+  });
 });
 
 describe('between verdict and execution', () => {
