@@ -8,6 +8,7 @@ import { checkResumable } from '../runs/resumable.ts';
 import { watchFeed } from '../runs/watch-feed.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { createDrafts } from '../sessions/drafts.ts';
+import { createFindSession } from '../sessions/names.ts';
 import { createSessionOperations } from '../sessions/sessions.ts';
 import { type AskFilter, createAsks as createAskRows } from '../store/asks.ts';
 import { createAudit } from '../store/audit.ts';
@@ -287,9 +288,10 @@ type AskFilterInput = Omit<AskFilter, 'session_id' | 'mission_id' | 'state'> & {
   readonly mission: string | null;
 };
 
-/** Surfaces name a session; rows have its id. */
+/** Surfaces name a session; rows have its id. @throws RuntimeError not_found */
 function byId({ session, mission, state, ...rest }: AskFilterInput, sessions: Sessions): AskFilter {
-  const session_id = session === null ? null : (sessions.byName(session)?.id ?? session);
+  const known = session === null ? undefined : (sessions.byId(session) ?? createFindSession(sessions)(session));
+  const session_id = known?.id ?? null;
   // An unknown word finds nothing.
   return { ...rest, state: state as AskFilter['state'], session_id, mission_id: mission };
 }

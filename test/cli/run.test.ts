@@ -339,7 +339,11 @@ describe('calls that need approval, without a terminal', () => {
     const reviewed = await world.run(['approvals', 'list', '--by', 'operator']);
     expect(reviewed.stdout.split('\n')[1]).toMatch(/ approved +operator:cli$/);
     expect((await world.run(['approvals', 'list', '--by', 'agent'])).stderr).toBe('no such asks\n');
-    expect((await world.run(['approvals', 'list', '--session', 'nowhere'])).stderr).toBe('no such asks\n');
+    expect(await world.run(['approvals', 'list', '--session', 'nowhere'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'reins: There is no session "nowhere".\n  reins session list\n',
+    });
   });
 
   test('end as cancelled asks when the run is cancelled', async () => {

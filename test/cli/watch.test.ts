@@ -202,6 +202,17 @@ test('ends quietly when its reader has left', async () => {
   expect((await run.ended).code).toBe(0);
 });
 
+test('ends soon when what reads its pipe has left, though nothing happens', async () => {
+  // A pipe as a shell makes it; those of Node are sockets, which tell by themselves.
+  const line = '"$0" "$1" approvals watch --json | head -n 1';
+  const child = spawn('sh', ['-c', line, process.execPath, program], {
+    cwd: world.workspace,
+    env: { ...cliEnvironment(world) },
+    stdio: 'ignore',
+  });
+  expect(await once(child, 'close')).toEqual([0, null]);
+});
+
 test('ends with Ctrl-C on a terminal, where ids and times are short', async () => {
   const run = startLoop(world, 'run', 'approve');
   await run.saw(waiting);

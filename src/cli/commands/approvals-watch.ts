@@ -9,6 +9,7 @@ import { type FeedShown, feedLine, feedTime, idsOfEntry, pendingLine } from '../
 import type { Context, Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
 import type { Signal } from '../process.ts';
+import { watchReader } from '../reader-left.ts';
 import { shownWhat } from '../shown-what.ts';
 
 /** What ends a watch, with the exit code of the invocation (06 §2.2). */
@@ -17,6 +18,8 @@ const signals: readonly (readonly [Signal, number])[] = [
   ['SIGTERM', 143],
   ['SIGHUP', 143],
 ];
+
+const lookEveryMs = 1_000;
 
 /**
  * The feed across runs (03 §12, §13): the pending asks, then one line per change until a signal or a closed stdout ends
@@ -32,10 +35,15 @@ const watch: Handler = async (context) => {
       ending.abort();
     }),
   );
-  // A reader that left is noticed when something is written, and by the stream itself.
+  // A reader that left is noticed when something is written, by a socket itself, and of a pipe by looking.
   context.terminal.stream('out').once('close', () => ending.abort());
+  const hasLeft = watchReader(1);
+  const looking = setInterval(() => {
+    if (hasLeft()) ending.abort();
+  }, lookEveryMs);
   try {
     const { after, known } = await begin(context, client);
+    if (context.terminal.stdoutClosed()) return 0;
     for await (const entries of client.watchFeed({ after, signal: ending.signal })) {
       const fresh = entries.filter(({ kind, ask_id }) => kind !== 'ask' || !known.has(ask_id ?? ''));
       await print(context, client, fresh);
@@ -43,6 +51,7 @@ const watch: Handler = async (context) => {
     }
     return exit;
   } finally {
+    clearInterval(looking);
     for (const stop of ignore) stop();
   }
 };
