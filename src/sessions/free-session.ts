@@ -1,4 +1,3 @@
-import type { Asks } from '../asks/asks.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
 import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
@@ -11,7 +10,12 @@ import { type LeaveDeps, leaveTurn } from './leave-turn.ts';
 export type FreeSessionDeps = LeaveDeps & {
   readonly runs: Runs;
   readonly calls: Pick<Calls, 'results' | 'unsettled'>;
-  readonly asks: Pick<Asks, 'pendingOfRun' | 'show' | 'ofRun'>;
+  readonly asks: {
+    pendingOfRun(runId: string): readonly string[];
+    show(id: string): Ask;
+    /** Oldest first. */
+    ofRun(runId: string): readonly Ask[];
+  };
   /** Whether a tool only reads: a call of it that was found started is no unknown outcome (03 §11.5). */
   readonly isReader: (tools: string, tool: string) => boolean;
   readonly sessionNamed: (name: string | null) => SessionRow | undefined;
