@@ -3,23 +3,46 @@
  * @param most more edits than this count as one more: the rest of a long text is not looked at
  */
 export function distance(a: string, b: string, most = Number.POSITIVE_INFINITY): number {
-  const [left, right] = [[...a], [...b]];
-  if (Math.abs(left.length - right.length) > most) return most + 1;
-  let before: readonly number[] = [];
-  let above: readonly number[] = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [i, char] of left.entries()) {
-    const row = [i + 1];
-    for (const [j, other] of right.entries()) {
-      const replaced = (above[j] ?? 0) + (char === other ? 0 : 1);
-      let best = Math.min((above[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1, replaced);
-      if (i > 0 && j > 0 && char === right[j - 1] && left[i - 1] === other)
-        best = Math.min(best, (before[j - 1] ?? 0) + 1);
-      row.push(best);
+  const [left, right] = [codePoints(a), codePoints(b)];
+  const width = right.length;
+  if (Math.abs(left.length - width) > most) return most + 1;
+  let before = new Int32Array(width + 1);
+  let above = Int32Array.from(before, (_, index) => index);
+  let row = new Int32Array(width + 1);
+  let leastAbove = 0;
+  for (let i = 1; i <= left.length; i += 1) {
+    // Further from the diagonal there are more edits than `most`; those cells are not kept.
+    const from = Math.max(1, i - most);
+    const to = Math.min(width, i + most);
+    let least = from === 1 ? i : most + 1;
+    row[from - 1] = least;
+    for (let j = from; j <= to; j += 1) {
+      let best = (above[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      best = Math.min(best, (row[j - 1] ?? 0) + 1);
+      if (j < i + most) best = Math.min(best, (above[j] ?? 0) + 1);
+      if (i > 1 && j > 1 && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1])
+        best = Math.min(best, (before[j - 2] ?? 0) + 1);
+      row[j] = best;
+      least = Math.min(least, best);
     }
-    if (Math.min(...row) > most && Math.min(...above) > most) return most + 1;
-    [before, above] = [above, row];
+    // A swap reaches over one row.
+    if (least > most && leastAbove > most) return most + 1;
+    leastAbove = least;
+    [before, above, row] = [above, row, before];
   }
-  return Math.min(above[right.length] ?? 0, most + 1);
+  return Math.min(above[width] ?? 0, most + 1);
+}
+
+function codePoints(text: string): Int32Array {
+  const points = new Int32Array(text.length);
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const point = text.codePointAt(at) ?? 0;
+    points[count] = point;
+    count += 1;
+    if (point > 0xffff) at += 1;
+  }
+  return points.subarray(0, count);
 }
 
 /** Whether so many edits leave at least half of the longer word as it was: with more, two words have nothing in common. */

@@ -5,6 +5,7 @@ import type { Prepared, ReadMark, ReadMarks, ToolContext, ToolResult, ToolSite }
 import { commitFile, type Preimage, readPreimage, sha256Of } from './commit.ts';
 import { diffOf } from './diff.ts';
 import { type Replacement, replaceText } from './edit.ts';
+import { writeTooLarge } from './limits.ts';
 import { markFault, markWritten } from './marks.ts';
 import { kindFault, notFound } from './open.ts';
 import { binaryFile, faultOf, ready, type Subject, subjectOf } from './subject.ts';
@@ -71,7 +72,8 @@ export const replaceIn =
     if (!old.editable) {
       return fail('not_utf8', `"${path.given}" is not UTF-8 text, so it can be read but not edited in place.`);
     }
-    const edited = replaceText(old.text, old.form.crlf ? shownAs(change) : change, path.given);
+    const wanted = old.form.crlf ? shownAs(change) : change;
+    const edited = replaceText(old.text, wanted, path.given, subject.limits._max_write_bytes);
     if (!edited.ok) return edited;
     return { ok: true, after: encodeText(edited.text, old.form), replacements: edited.replacements };
   };
@@ -85,11 +87,7 @@ const shownAs = (change: Replacement): Replacement => ({
 
 function sizeFault({ path, limits }: Subject, size: number): ToolFailure | null {
   const max = limits._max_write_bytes;
-  if (size <= max) return null;
-  return fail('too_large', `"${path.given}" would have ${size} bytes; _max_write_bytes is ${max}.`, {
-    bytes: size,
-    max_bytes: max,
-  });
+  return size <= max ? null : writeTooLarge(path.given, size, max);
 }
 
 export async function writeChange(context: ToolContext<ChangeFacts>): Promise<ToolResult> {

@@ -1,22 +1,16 @@
 import type { Preview } from '../../schema/ask.ts';
 import { type Preimage, sha256Of } from './commit.ts';
-import { isBinary } from './text.ts';
+import { countLines, isBinary } from './text.ts';
 import { headBytes } from '../../text/utf8.ts';
 
 /** How much is compared, and how much of it is shown (05 §4.7). */
 const maxDiffBytes = 1024 * 1024;
 const maxSourceBytes = 5 * 1024 * 1024;
 const timeoutMs = 200;
+/** To compare more lines than this finely would hold up everything else. */
+const maxFineLines = 50_000;
 const contextLines = 3;
 const noEnd = '\\ No newline at end of file';
-
-type Hunk = {
-  readonly oldStart: number;
-  readonly oldLines: number;
-  readonly newStart: number;
-  readonly newLines: number;
-  readonly lines: readonly string[];
-};
 
 /** One side of a diff; null = there is no such file. */
 type Side = Pick<NonNullable<Preimage>, 'bytes' | 'sha256'> | null;
@@ -39,7 +33,7 @@ export async function diffOf(name: string, before: Side, after: Buffer): Promise
   // A file outside the workspace is named by its whole path.
   const side = (word: string) => (name.startsWith('/') ? `${word}${name}` : `${word}/${name}`);
   const head = `--- ${before === null ? '/dev/null' : side('a')}\n+++ ${side('b')}\n`;
-  const diff = head + hunks.map(hunkText).join('');
+  const diff = head + hunks;
   const size = Buffer.byteLength(diff);
   if (size <= maxDiffBytes) return { diff };
   return {
@@ -53,43 +47,92 @@ function sizes(before: Side, after: Buffer): string {
   return `old: ${old}; new: ${after.length} bytes, sha256 ${sha256Of(after)}`;
 }
 
-async function hunksOf(old: string, now: string): Promise<readonly Hunk[]> {
+async function hunksOf(old: string, now: string): Promise<string> {
+  const change = changeOf(old, now);
+  const { before, removed, added, after } = change;
+  if (countLines(removed) + countLines(added) > maxFineLines) return coarseHunk(change);
   const { structuredPatch } = await import('diff');
-  const patch = structuredPatch('a', 'b', old, now, undefined, undefined, {
+  const sides = [before + removed + after, before + added + after] as const;
+  const patch = structuredPatch('a', 'b', ...sides, undefined, undefined, {
     context: contextLines,
     timeout: timeoutMs,
   });
-  return patch === undefined ? [coarseHunk(old, now)] : patch.hunks;
+  if (patch === undefined) return coarseHunk(change);
+  return patch.hunks
+    .map(({ oldStart, oldLines, newStart, newLines, lines }) =>
+      [
+        hunkHead(oldStart + change.lines, oldLines, newStart + change.lines, newLines),
+        ...lines.map((line) => `${line}\n`),
+      ].join(''),
+    )
+    .join('');
 }
 
-function hunkText({ oldStart, oldLines, newStart, newLines, lines }: Hunk): string {
-  // An empty side is named by the line before it.
-  const from = oldLines === 0 ? oldStart - 1 : oldStart;
-  const to = newLines === 0 ? newStart - 1 : newStart;
-  return `@@ -${from},${oldLines} +${to},${newLines} @@\n${lines.join('\n')}\n`;
+// An empty side is named by the line before it.
+const hunkHead = (oldStart: number, oldLines: number, newStart: number, newLines: number): string =>
+  `@@ -${oldLines === 0 ? oldStart - 1 : oldStart},${oldLines} +${newLines === 0 ? newStart - 1 : newStart},${newLines} @@\n`;
+
+/** What stands between the equal beginning and the equal end, in whole lines, with its context. */
+type Change = {
+  /** How many lines are ahead of `before`. */
+  readonly lines: number;
+  readonly before: string;
+  readonly removed: string;
+  readonly added: string;
+  readonly after: string;
+};
+
+function changeOf(old: string, now: string): Change {
+  const shorter = Math.min(old.length, now.length);
+  let same = 0;
+  while (same < shorter && old.charCodeAt(same) === now.charCodeAt(same)) same += 1;
+  const start = lineBegin(old, same);
+  let oldEnd = old.length;
+  let nowEnd = now.length;
+  while (oldEnd > start && nowEnd > start && old.charCodeAt(oldEnd - 1) === now.charCodeAt(nowEnd - 1)) {
+    oldEnd -= 1;
+    nowEnd -= 1;
+  }
+  if (lineBegin(old, oldEnd) !== oldEnd || lineBegin(now, nowEnd) !== nowEnd) {
+    const rest = old.length - lineEnd(old, oldEnd);
+    oldEnd = old.length - rest;
+    nowEnd = now.length - rest;
+  }
+  let contextStart = start;
+  let contextEnd = oldEnd;
+  for (let line = 0; line < contextLines; line += 1) {
+    contextStart = lineBegin(old, Math.max(contextStart - 1, 0));
+    contextEnd = lineEnd(old, contextEnd);
+  }
+  return {
+    lines: countLines(old.slice(0, contextStart)),
+    before: old.slice(contextStart, start),
+    removed: old.slice(start, oldEnd),
+    added: now.slice(start, nowEnd),
+    after: old.slice(oldEnd, contextEnd),
+  };
 }
 
-/** When the finest diff takes too long: what stands between the equal beginning and the equal end, old then new. */
-function coarseHunk(old: string, now: string): Hunk {
-  const a = linesOf(old);
-  const b = linesOf(now);
-  let start = 0;
-  while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
-  let end = 0;
-  while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const from = Math.max(start - contextLines, 0);
-  const tail = Math.min(end, contextLines);
-  const lines = [
-    ...a.slice(from, start).flatMap((line) => shown(' ', line)),
-    ...a.slice(start, a.length - end).flatMap((line) => shown('-', line)),
-    ...b.slice(start, b.length - end).flatMap((line) => shown('+', line)),
-    ...a.slice(a.length - end, a.length - end + tail).flatMap((line) => shown(' ', line)),
-  ];
-  const oldLines = a.length - end + tail - from;
-  return { oldStart: from + 1, oldLines, newStart: from + 1, newLines: b.length - end + tail - from, lines };
+/** Where the line of a place begins; a place behind a line end begins a line. */
+const lineBegin = (text: string, at: number): number => (at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1);
+
+/** Where the line of a place ends, its line end included. */
+function lineEnd(text: string, at: number): number {
+  const feed = text.indexOf('\n', at);
+  return feed < 0 ? text.length : feed + 1;
 }
 
-const linesOf = (text: string): readonly string[] => text.split(/(?<=\n)/).filter((line) => line !== '');
+/** When the finest diff takes too long: all that was taken out, then all that was put in. */
+function coarseHunk({ lines, before, removed, added, after }: Change): string {
+  const around = countLines(before) + countLines(after);
+  const start = lines + 1;
+  const head = hunkHead(start, around + countLines(removed), start, around + countLines(added));
+  return head + signed(' ', before) + signed('-', removed) + signed('+', added) + signed(' ', after);
+}
 
-const shown = (sign: string, line: string): readonly string[] =>
-  line.endsWith('\n') ? [sign + line.slice(0, -1)] : [sign + line, noEnd];
+function signed(sign: string, text: string): string {
+  if (text === '') return '';
+  const isWhole = text.endsWith('\n');
+  const body = isWhole ? text.slice(0, -1) : text;
+  return `${sign}${body.replaceAll('\n', `\n${sign}`)}\n${isWhole ? '' : `${noEnd}\n`}`;
+}

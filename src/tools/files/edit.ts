@@ -1,5 +1,7 @@
+import { findAll } from '../../text/find-all.ts';
 import { fail, type ToolFailure } from '../failure.ts';
 import { nearNames } from '../near.ts';
+import { writeTooLarge } from './limits.ts';
 import { countLines } from './text.ts';
 
 export type Edited = { readonly ok: true; readonly text: string; readonly replacements: number };
@@ -17,48 +19,65 @@ export type Replacement = {
 const maxLineNumbers = 10;
 const maxSimilar = 3;
 const maxCompared = 20_000;
+/** Steps of comparing lines; more would hold up everything else. */
+const maxCompareSteps = 2 ** 26;
 
-/** Replaces literal text. Matches do not overlap and are found from the beginning. Pure. */
-export function replaceText(text: string, change: Replacement, given: string): Edited | ToolFailure {
+/**
+ * Replaces literal text. Matches do not overlap and are found from the beginning. Pure.
+ * @param max bytes that the result may have; one that is sure to be longer is not made
+ */
+export function replaceText(text: string, change: Replacement, given: string, max: number): Edited | ToolFailure {
   const matches = findMatches(text, change);
-  const fault = countFault(text, matches, change, given);
+  const fault = countFault(text, matches, change, given) ?? lengthFault(text, matches.length, change, given, max);
   if (fault !== null) return fault;
   const parts: string[] = [];
   let at = 0;
   for (const match of matches) {
-    parts.push(text.slice(at, match.at), change.put);
-    at = match.at + change.find.length;
+    parts.push(text.slice(at, match), change.put);
+    at = match + change.find.length;
   }
   parts.push(text.slice(at));
   return { ok: true, text: parts.join(''), replacements: matches.length };
 }
 
-type Match = { readonly at: number; readonly line: number };
-
-function findMatches(text: string, { find, from, to }: Replacement): readonly Match[] {
-  const matches: Match[] = [];
-  let line = 1;
-  let counted = 0;
-  for (let at = text.indexOf(find); at >= 0; ) {
-    for (let feed = text.indexOf('\n', counted); feed >= 0 && feed < at; feed = text.indexOf('\n', counted)) {
-      line += 1;
-      counted = feed + 1;
-    }
-    if (line > to) break;
-    const inRange = line >= from;
-    if (inRange) matches.push({ at, line });
-    // A match that does not count must not hide one that begins inside it.
-    at = text.indexOf(find, at + (inRange ? find.length : 1));
-  }
-  return matches;
+/** A long text in many places may be more than a string can hold. */
+function lengthFault(
+  text: string,
+  count: number,
+  { find, put }: Replacement,
+  given: string,
+  max: number,
+): ToolFailure | null {
+  // No character has fewer bytes than code units.
+  if (text.length + count * (put.length - find.length) <= max) return null;
+  const bytes = Buffer.byteLength(text) + count * (Buffer.byteLength(put) - Buffer.byteLength(find));
+  return writeTooLarge(given, bytes, max);
 }
 
-function countFault(text: string, matches: readonly Match[], change: Replacement, given: string): ToolFailure | null {
+/** Where the matches begin that begin in one of the lines. */
+function findMatches(text: string, { find, from, to }: Replacement): readonly number[] {
+  const start = lineStart(text, from, 1, 0);
+  const end = Number.isFinite(to) ? lineStart(text, to + 1, from, start) : text.length;
+  return findAll(text, find, start, end);
+}
+
+/** Where a line begins, counted from another one that begins at `at`; the end of the text if there is none. */
+function lineStart(text: string, line: number, known: number, at: number): number {
+  let start = at;
+  for (let number = known; number < line; number += 1) {
+    const feed = text.indexOf('\n', start);
+    if (feed < 0) return text.length;
+    start = feed + 1;
+  }
+  return start;
+}
+
+function countFault(text: string, matches: readonly number[], change: Replacement, given: string): ToolFailure | null {
   const { wanted } = change;
   const count = matches.length;
-  const lines = matches.slice(0, maxLineNumbers).map((match) => match.line);
   if (count === 0) return noMatch(text, change, given);
   if (wanted === 'one' && count > 1) {
+    const lines = linesOf(text, matches);
     return fail(
       'not_unique',
       `The text occurs ${count} times in "${given}", on the lines ${lines.join(', ')}. Give more of what surrounds it, or replace all.`,
@@ -66,9 +85,25 @@ function countFault(text: string, matches: readonly Match[], change: Replacement
     );
   }
   if (typeof wanted === 'number' && count !== wanted) {
+    const lines = linesOf(text, matches);
     return fail('wrong_count', `The text occurs ${count} times in "${given}", not ${wanted} times.`, { count, lines });
   }
   return null;
+}
+
+/** The lines of the first matches. */
+function linesOf(text: string, matches: readonly number[]): readonly number[] {
+  const lines: number[] = [];
+  let line = 1;
+  let next = lineStart(text, 2, 1, 0);
+  for (const match of matches.slice(0, maxLineNumbers)) {
+    while (next <= match && next < text.length) {
+      line += 1;
+      next = lineStart(text, 2, 1, next);
+    }
+    lines.push(line);
+  }
+  return lines;
 }
 
 function noMatch(text: string, change: Replacement, given: string): ToolFailure {
@@ -86,9 +121,13 @@ function similarLines(text: string, find: string): readonly { readonly line: num
   const wanted = find.split('\n').find((line) => line.trim() !== '');
   if (wanted === undefined) return [];
   const numbers = new Map<string, number>();
+  let steps = 0;
   for (const [index, line] of text.split('\n', maxCompared).entries()) {
     const key = line.trim().slice(0, 100);
-    if (key !== '' && !numbers.has(key)) numbers.set(key, index + 1);
+    if (key === '' || numbers.has(key)) continue;
+    steps += key.length * Math.min(wanted.length, 100);
+    if (steps > maxCompareSteps) break;
+    numbers.set(key, index + 1);
   }
   return nearNames(wanted.trim(), numbers.keys(), maxSimilar).map((key) => ({
     line: numbers.get(key) ?? 0,

@@ -1,4 +1,4 @@
-import { isFailure, type ToolFailure } from '../failure.ts';
+import { fail, isFailure, type ToolFailure } from '../failure.ts';
 import { numberLimit } from '../limits.ts';
 
 const kib = 1024;
@@ -35,3 +35,6 @@ const defaults: FileLimits = {
   _max_list_depth: ranges._max_list_depth.fallback,
   _max_grep_matches: ranges._max_grep_matches.fallback,
 };
+
+export const writeTooLarge = (given: string, bytes: number, max: number): ToolFailure =>
+  fail('too_large', `"${given}" would have ${bytes} bytes; _max_write_bytes is ${max}.`, { bytes, max_bytes: max });

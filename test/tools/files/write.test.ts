@@ -232,6 +232,39 @@ describe('edit_file', () => {
     expect(text('a.txt')).toBe('1\r\n2\r\n3\r\n4\r\n5\r\n');
   });
 
+  it('does not stand still over a text that is nearly everywhere', async () => {
+    const letters = 'a'.repeat(50_000);
+    file('a.txt', `${'a'.repeat(900_000)}\n${letters}b${letters}\n`);
+    await read('a.txt');
+    expect(await edit(`a${letters}b${letters}`, 'x')).toMatchObject({ error: 'no_match' });
+    expect(await edit(`${letters}b${letters}`, 'x')).toMatchObject({ ok: true, value: { replacements: 1 } });
+    expect(await edit('a', 'b', { replace_all: true })).toMatchObject({ ok: true, value: { replacements: 900_000 } });
+    expect(text('a.txt')).toBe(`${'b'.repeat(900_000)}\nx\n`);
+  });
+
+  it('compares as much of a long file with a text that does not occur as takes no time', async () => {
+    const line = (number: number) => `${'x'.repeat(40)}${String(number).padStart(8, '0')}${'yzab'.repeat(20)}\n`;
+    file('a.txt', Array.from({ length: 8000 }, (_, number) => line(number)).join(''));
+    await read('a.txt');
+    const absent = `${'x'.repeat(30)}${'qwerty'.repeat(8)}${'yzab'.repeat(10)}`;
+    expect(await edit(absent, 'x')).toMatchObject({ error: 'no_match', extra: { lines: [] } });
+    expect(await edit(line(77).replace('077', '07z'), 'x')).toMatchObject({
+      error: 'no_match',
+      extra: { lines: [71, 72, 73] },
+    });
+  });
+
+  it('refuses a result that is too long before it is made', async () => {
+    file('a.txt', 'a'.repeat(1_000_000));
+    await read('a.txt');
+    expect(await edit('a', 'b'.repeat(1000), { replace_all: true })).toEqual({
+      ok: false,
+      error: 'too_large',
+      message: '"a.txt" would have 1000000000 bytes; _max_write_bytes is 5242880.',
+      extra: { bytes: 1_000_000_000, max_bytes: 5_242_880 },
+    });
+  });
+
   it('takes a dollar sign and a backslash for themselves', async () => {
     file('a.txt', 'cost\n');
     await read('a.txt');
@@ -292,6 +325,15 @@ describe('sed', () => {
     expect(await sed({ pattern: 'axb', replacement: '$1' })).toMatchObject({ ok: true, value: { replacements: 1 } });
     expect(text('a.txt')).toBe('a.b\n$1\na.b\na.b\n');
     expect(await sed({ pattern: 'a.b', replacement: 'x' })).toMatchObject({ error: 'not_unique', extra: { count: 3 } });
+  });
+
+  it('finds what begins in its lines only, behind a long line of the same', async () => {
+    file('a.txt', `${'aa'.repeat(250_000)}\nxaax\nxaaax\n`);
+    await read('a.txt');
+    const range = { pattern: 'aa', replacement: '-', start_line: 2, end_line: 2 };
+    expect(await sed(range)).toMatchObject({ ok: true, value: { replacements: 1 } });
+    expect(text('a.txt')).toBe(`${'aa'.repeat(250_000)}\nx-x\nxaaax\n`);
+    expect(await sed(range)).toMatchObject({ error: 'no_match' });
   });
 
   it('takes an expected number, and refuses another one', async () => {
