@@ -119,9 +119,12 @@ function findFiles(): Tool {
         return page.put(showName(entry.path)) ? undefined : 'stop';
       });
       if ('ok' in walked) return walked;
-      if (lines.length === 0) lines.push('[no files match]');
-      if (walked.kind === 'stopped')
-        lines.push(`[more than ${lines.length} files; narrow the pattern or raise max_results]`);
+      const found = lines.length;
+      if (walked.kind === 'stopped') {
+        const mend =
+          found === max_results && max_results < maxResults ? 'raise max_results' : 'give a directory as path';
+        lines.push(`[more than ${found} files; narrow the pattern or ${mend}]`);
+      } else if (found === 0) lines.push('[no files match]');
       lines.push(...scope.notes(), ...walkNotes(walked));
       return { ok: true, value: lines.join('\n') };
     },

@@ -65,7 +65,7 @@ describe('list_dir', () => {
       String(await bench.value('local_fs.find_files', { pattern: '*' }, { limits }))
         .split('\n')
         .at(-1),
-    ).toBe('[more than 7 files; narrow the pattern or raise max_results]');
+    ).toBe('[more than 7 files; narrow the pattern or give a directory as path]');
   });
 
   it('makes control characters of names visible', async () => {
