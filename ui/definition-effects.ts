@@ -7,6 +7,7 @@ import type { Action } from './actions.ts';
 import type { Effect } from './effect.ts';
 import type { HeldDefinition } from './held-definition.ts';
 import { definitionOverlay } from './overlays/definition-view.ts';
+import { quoteAll } from '../src/text/quote.ts';
 
 export type DefinitionEffects = {
   /** Says in the banner what is put aside. */
@@ -93,7 +94,7 @@ async function heldDefinitions(client: RuntimeClient): Promise<readonly HeldDefi
         change: 'program',
         sha256: null,
         pin: '',
-        lines: [[command, ...args].join(' ')],
+        lines: [quoteAll([command ?? '', ...args])],
       }),
     );
   return [

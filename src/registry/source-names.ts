@@ -3,7 +3,8 @@ import { builtInProviders } from '../schema/tool-names.ts';
 import { quote } from '../text/quote.ts';
 
 /** Names that no other provider may take, and words with another meaning (05 §1.1). */
-const reserved: ReadonlySet<string> = new Set([...builtInProviders, 'output', 'end']);
+const builtIn: ReadonlySet<string> = new Set(builtInProviders);
+const words: ReadonlySet<string> = new Set(['output', 'end']);
 
 type SourceName = { readonly name: string; readonly what: 'hook' | 'MCP server' };
 
@@ -29,7 +30,8 @@ export function checkSourceName(
     );
   }
   const lower = name.toLowerCase();
-  if (reserved.has(lower)) throw new RuntimeError('usage', `"${name}" is the name of a built-in tool provider.`);
+  if (words.has(lower)) throw new RuntimeError('usage', `"${name}" is a reserved word.`);
+  if (builtIn.has(lower)) throw new RuntimeError('usage', `"${name}" is the name of a built-in tool provider.`);
   const owner = taken.find((other) => other.name.toLowerCase() === lower);
   if (owner === undefined) return;
   const command = owner.what === 'hook' ? 'hook' : 'mcp';

@@ -83,6 +83,7 @@ describe('reins mcp', () => {
     await world.run(['mcp', 'add', 'one', ...command, '--args', `${badServer},tools,a,b c,$(x),d\\,e`, '--no-probe']);
     const { args } = JSON.parse((await world.run(['mcp', 'show', 'one'])).stdout);
     expect(args).toEqual([badServer, 'tools', 'a', 'b c', '$(x)', 'd,e']);
+    expect((await world.run(['mcp', 'list'])).stdout).toContain("tools a 'b c' '$(x)' d,e");
   });
 
   it('refuses what cannot be, in one sentence, and registers nothing', async () => {

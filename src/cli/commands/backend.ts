@@ -29,7 +29,7 @@ export function readHeaders(given: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (const text of given) {
     const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([^\r\n]*)$/.exec(text);
-    if (match === null) throw usage(`--header: "${text.split(':')[0]}" is not of the form "Name: value"`);
+    if (match === null) throw usage(`--header: "${text.split(':')[0]}" is not of the form "Name: value" on one line`);
     headers.set(match[1] ?? '', match[2] ?? '');
   }
   return Object.fromEntries(headers);

@@ -1,6 +1,7 @@
 import { usage } from '../../schema/errors.ts';
 import { authTypes, type McpCheck, type McpServerView, transports } from '../../schema/mcp-server.ts';
 import { parseUrl } from '../../text/parse-url.ts';
+import { quoteAll } from '../../text/quote.ts';
 import { plural } from '../../view/format.ts';
 import { acceptDefinitions, differenceLines } from '../accept-definitions.ts';
 import { confirmed } from '../confirm.ts';
@@ -117,7 +118,7 @@ const list: Handler = async (context) => {
     servers.map((server) => [
       server.name,
       server.transport,
-      server.url ?? [server.command, ...server.args].join(' '),
+      server.url ?? quoteAll([server.command ?? '', ...server.args]),
       authOf(server),
       server.drift.length > 0 && server.state === 'idle' ? `${server.drift.length} to accept` : server.state,
     ]),
@@ -203,7 +204,7 @@ const accept: Handler = async (context) => {
 };
 
 async function acceptCommand(context: Context, { name, command, args }: McpServerView): Promise<number> {
-  const line = [command, ...args].join(' ');
+  const line = quoteAll([command ?? '', ...args]);
   context.terminal.err(
     `${context.safe(`The program of "${name}" is another one than when it was registered: ${line}`)}\n`,
   );

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { GroupGuard } from '../../children/group-guard.ts';
 import { endGroup, signalGroup, within } from '../../children/process-group.ts';
 import { parseExactJson } from '../../text/exact-json.ts';
@@ -188,7 +189,11 @@ const tooLarge = (id: number): object => ({
 
 function startFault(error: Error, { command, cwd }: StdioLaunch): string {
   const code = codeOf(error);
-  if (code === 'ENOENT') return `the program "${command}" was not found, or its directory ${cwd} does not exist`;
+  if (code === 'ENOENT' && !existsSync(cwd))
+    return `the directory ${cwd}, in which it is to be started, does not exist`;
+  if (code === 'ENOENT' && command.includes(' '))
+    return `the program "${command}" was not found; what stands behind its name is given by --arg or --args`;
+  if (code === 'ENOENT') return `the program "${command}" was not found`;
   // A bare name is looked for in PATH, and a directory there that may not be looked into gives the same answer.
   if (code === 'EACCES' && !command.includes('/'))
     return `the program "${command}" was not found where PATH may be read, or it is not an executable file`;

@@ -448,7 +448,7 @@ describe('a name', () => {
     for (const [name, code, message] of [
       ['local_fs', 'usage', '"local_fs" is the name of a built-in tool provider.'],
       ['Local_FS', 'usage', '"Local_FS" is the name of a built-in tool provider.'],
-      ['output', 'usage', '"output" is the name of a built-in tool provider.'],
+      ['output', 'usage', '"output" is a reserved word.'],
       ['SVC', 'already_exists', 'a hook named "svc" exists'],
       ['tools', 'already_exists', 'an MCP server named "Tools" exists'],
       ['a.b', 'usage', expect.stringContaining('"a.b" is not a name here')],

@@ -30,9 +30,13 @@ const failure = async (connection: Tried): Promise<string> => {
 
 describe('a server that cannot be used is one clear sentence', () => {
   it('when its program does not exist', async () => {
-    const connection = tryChild([], { command: 'no-such-program-here' });
-    expect(await failure(connection)).toBe(
-      'the program "no-such-program-here" was not found, or its directory / does not exist',
+    const reason = (command: string, cwd = '/') => failure(tryChild([], { command, cwd }));
+    expect(await reason('no-such-program-here')).toBe('the program "no-such-program-here" was not found');
+    expect(await reason('node server.js')).toBe(
+      'the program "node server.js" was not found; what stands behind its name is given by --arg or --args',
+    );
+    expect(await reason('node', '/no-such-place')).toBe(
+      'the directory /no-such-place, in which it is to be started, does not exist',
     );
   });
 
