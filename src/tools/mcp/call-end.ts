@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { isObject } from '../../text/json-object.ts';
-import { messageOf } from '../../text/thrown.ts';
+import { codeOf, messageOf } from '../../text/thrown.ts';
 import { noForm, type PipeFault, tooLargeCode } from './pipe.ts';
 
 /** How a call ended, as far as the connection knows. */
@@ -49,6 +49,10 @@ function plainMessage(error: unknown): string {
   const text = messageOf(error);
   // What the library's schemas refuse comes as a list of issues.
   if (typeof error === 'object' && error !== null && 'issues' in error) return noForm;
+  if (error instanceof SyntaxError) return 'what it answered is no JSON';
+  const code = codeOf(error);
+  if (code?.startsWith('Z_') === true) return `what it answered cannot be unpacked: ${text}`;
+  if (code === 'ECONNRESET') return 'its answer broke off';
   const inWords = ourWords(text);
   if (inWords !== null) return inWords;
   return text

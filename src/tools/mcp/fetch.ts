@@ -172,7 +172,7 @@ function answerTo(request: ClientRequest, init: RequestInit, { host }: Target): 
     });
     const unreached = (error: Error): void => {
       signal?.removeEventListener('abort', abort);
-      reject(fault(`${host} could not be reached: ${codeOf(error) ?? error.message}`, { kind: 'network', sent }));
+      reject(fault(unreachedWords(host, error, sent), { kind: 'network', sent }));
     };
     request.on('error', unreached);
     // Without a listener Node closes the connection and says nothing.
@@ -188,6 +188,13 @@ function answerTo(request: ClientRequest, init: RequestInit, { host }: Target): 
     // Only texts and form fields are ever sent.
     request.end(init.body == null ? undefined : String(init.body));
   });
+}
+
+function unreachedWords(host: string, error: Error, sent: boolean): string {
+  const code = codeOf(error);
+  if (code?.startsWith('HPE_') === true) return `${host} does not answer in HTTP: ${code}`;
+  if (sent && code !== null) return `${host} gave no answer: ${code}`;
+  return `${host} could not be reached: ${code ?? error.message}`;
 }
 
 type Watch = {

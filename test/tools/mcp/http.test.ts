@@ -216,6 +216,34 @@ describe('a call', () => {
     expect(fake.seen.filter(({ rpc }) => rpc === 'tools/call')).toHaveLength(1);
   });
 
+  const json = { 'content-type': 'application/json' };
+  it.each<[string, (response: ServerResponse) => void, string]>([
+    ['no JSON', (response) => response.writeHead(200, json).end('{no'), 'what it answered is no JSON'],
+    [
+      'packed in name only',
+      (response) => response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end('plain'),
+      'what it answered cannot be unpacked: incorrect header check',
+    ],
+    [
+      'a part',
+      (response) => response.writeHead(200, { ...json, 'content-length': 99 }).write('{', () => response.destroy()),
+      'its answer broke off',
+    ],
+    [
+      'no HTTP',
+      (response) => response.socket?.end('SSH-2.0-OpenSSH\r\n'),
+      '127.0.0.1 does not answer in HTTP: HPE_INVALID_CONSTANT',
+    ],
+    ['nothing', (response) => response.socket?.resetAndDestroy(), '127.0.0.1 gave no answer: ECONNRESET'],
+  ])('of which the answer is %s is unknown, in words that a person can use', async (_what, answer, said) => {
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      answer(response);
+      return true;
+    });
+    expect((await callWith(connect(fake.url), 'echo', {})).end).toEqual({ kind: 'lost', reason: said });
+  });
+
   it('where the server switches protocols is unknown at once', async () => {
     const fake = await serve((message, request) => {
       if (message?.method !== 'tools/call') return false;
