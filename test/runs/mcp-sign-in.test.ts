@@ -130,6 +130,20 @@ describe('signing in to a tool server', () => {
     await expect(refused).rejects.toMatchObject({ message: 'the sign-in was refused (access_denied)' });
   });
 
+  it('ends with the code of a refusal without words, and answers whoever asks for no page', async () => {
+    const statuses: number[] = [];
+    const refused = signIn(async (url) => {
+      const { searchParams } = new URL(url);
+      const redirect = new URL(searchParams.get('redirect_uri') ?? '');
+      statuses.push(await follow(`${redirect.origin}//`));
+      redirect.searchParams.set('code', 'made-up');
+      redirect.searchParams.set('state', searchParams.get('state') ?? '');
+      statuses.push(await follow(redirect.href));
+    });
+    await expect(refused).rejects.toMatchObject({ message: 'the server refuses the sign-in (invalid_grant)' });
+    expect(statuses).toEqual([404, 200]);
+  });
+
   it('is renewed before the token ends, once among several processes', async () => {
     await signIn();
     expire();

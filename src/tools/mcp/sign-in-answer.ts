@@ -5,6 +5,7 @@ import { refused } from './sign-in-refusal.ts';
 
 /** Where the browser brings the answer, for servers that know one address only (05 §10.8.3). */
 const fixedPort = 49_152;
+const here = 'http://127.0.0.1';
 
 /**
  * Waits on the loopback for the one answer that carries `state`; anything else is told that it is not meant.
@@ -16,12 +17,14 @@ export async function listenForAnswer(state: string, issuer: string | null, anyP
     settle = resolve;
   });
   const server: Server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
     const reply = (status: number, text: string): void => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
       response.end(`${text}\n`);
     };
-    if (url.pathname !== '/callback') return reply(404, 'There is nothing here.');
+    const target = request.url ?? '/';
+    // Anybody on this machine may ask, for `//` as well.
+    const url = URL.canParse(target, here) ? new URL(target, here) : null;
+    if (url?.pathname !== '/callback') return reply(404, 'There is nothing here.');
     if (url.searchParams.get('state') !== state) return reply(400, 'This sign-in was not asked for.');
     const from = url.searchParams.get('iss');
     const error = url.searchParams.get('error');

@@ -7,6 +7,10 @@ export const refused = (message: string): RuntimeError => new RuntimeError('mcp_
 /** Whatever a library threw, as such a refusal; one of ours is given back. */
 export function asRefusal(error: unknown): RuntimeError {
   if (error instanceof RuntimeError) return error;
-  const text = messageOf(error);
+  const text = messageOf(error) || `the server refuses the sign-in${codeInBrackets(error)}`;
   return refused(text.replace(/\s+/g, ' ').slice(0, 500));
 }
+
+/** The code that stands in the place of a description that a server may leave out (RFC 6749 §5.2). */
+const codeInBrackets = (error: unknown): string =>
+  error instanceof Error && 'errorCode' in error ? ` (${String(error.errorCode)})` : '';
