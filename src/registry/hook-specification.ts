@@ -72,7 +72,9 @@ type Got =
 /** A file is read again when its size, time or inode is another one (05 §9.3.4). */
 function fromFile(row: HookRow, path: string, whole: boolean): Got {
   try {
-    const { size, mtimeMs, ino } = statSync(path);
+    const stats = statSync(path);
+    const { size, mtimeMs, ino } = stats;
+    if (!stats.isFile()) return failed(`the description ${path} is no regular file any more`);
     const etag = `${size} ${mtimeMs} ${ino}`;
     if (!whole && row.spec_sha256 !== null && row.spec_etag === etag) return { kind: 'unchanged', etag };
     if (size > maxDocumentBytes) return failed(`the description ${path} is larger than ${maxDocumentBytes} bytes`);

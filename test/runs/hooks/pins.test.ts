@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, test } from 'vitest';
@@ -235,6 +236,11 @@ describe('the description of a hook', () => {
     const gone = await resultsOf(app);
     expect(noticesOf(gone.events)).toEqual(['hook_spec_stale', 'tool_quarantined']);
     expect(service.described()).toBe(0);
+    // Whoever opens a pipe waits until somebody writes into it.
+    execFileSync('mkfifo', [file]);
+    await expect(app.client.refreshHook({ name: 'svc' })).rejects.toMatchObject({
+      message: expect.stringContaining('is no regular file any more'),
+    });
   });
 
   it.each([
