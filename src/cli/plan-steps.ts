@@ -39,7 +39,11 @@ export async function runSteps(context: Context): Promise<number> {
       { plan, shell: globals.shell, run: options },
       {
         step: (started) => followStep(played, started),
-        ended: (outcome, { ordinal, total }) => say(context, outcome, `Step ${ordinal} of ${total}`),
+        async ended(outcome, { ordinal, total }) {
+          const place = `Step ${ordinal} of ${total}`;
+          await say(context, outcome, place);
+          if (auto && outcome.can_split) context.hint(`${place} is split into smaller ones.`);
+        },
         planning: followPlanner(context, client),
         split: async (split) => {
           if (split.kind === 'plan') context.hint(planLines(split.plan).join('\n'));

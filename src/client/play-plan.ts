@@ -63,21 +63,34 @@ export async function playSteps(
     const isOver = exit_code === 0 ? stopped_by === 'done' : !can_split;
     if (isOver || !face.goesOn()) return { plan, stopped_by, exit_code };
     if (exit_code === 0) continue;
-    const exit = await takeApart(client, { plan, ordinal: started.ordinal, shell, run }, face);
-    if (exit !== 0) return { plan, stopped_by: 'failed', exit_code: exit };
+    const rest = limit === 0 ? 0 : limit - used;
+    if (limit > 0 && rest < leastMs) {
+      await face.none('time');
+      return { plan, stopped_by: 'timeout', exit_code: 124 };
+    }
+    const step = { plan, ordinal: started.ordinal, shell, run: { ...run, timeout_ms: rest } };
+    const apart = await takeApart(client, step, face);
+    if (apart.exit !== 0) return { plan, stopped_by: 'failed', exit_code: apart.exit };
+    used += apart.active;
   }
 }
 
-/** @returns 0, or the exit code of the planning's run that failed */
+/** @returns 0, or the exit code of the planning's run that failed; and the milliseconds that count against the time limit */
 async function takeApart(
   client: RuntimeClient,
   step: Parameters<RuntimeClient['splitStep']>[0],
   face: Pick<StepsFace, 'planning' | 'split'>,
-): Promise<number> {
-  const end = await playPlanning(client, await client.splitStep(step), face.planning);
-  if (typeof end === 'number') return end;
+): Promise<{ readonly exit: number; readonly active: number }> {
+  let active = 0;
+  const end = await playPlanning(client, await client.splitStep(step), async (run) => {
+    const exit = await face.planning(run);
+    const { duration_ms, waited_ms } = await client.awaitRun({ run_id: run.run.run_id });
+    active += Math.max(0, duration_ms - waited_ms);
+    return exit;
+  });
+  if (typeof end === 'number') return { exit: end, active };
   await face.split(end);
-  return 0;
+  return { exit: 0, active };
 }
 
 /**

@@ -256,10 +256,7 @@ export function createPlanning(deps: PlanningDeps) {
           model: models.planner_model,
           variables: plannerVariables(plan.goal, plan.repo_context, { tools, models }),
           plan,
-          check: (read) =>
-            read.steps.length >= 2 && read.steps.length <= 5
-              ? read
-              : { ok: false, reason: `it has ${read.steps.length} steps, and 2 to 5 are needed` },
+          check: (read) => checkedParts(read, step.description),
           store: ({ steps }) => deps.changes.split(plan, step, steps),
         },
         null,
@@ -284,3 +281,14 @@ export function createPlanning(deps: PlanningDeps) {
 }
 
 export type Planning = ReturnType<typeof createPlanning>;
+
+/** Steps that can take the place of one that had no room (07 §4.6): it would have none again in its own words. */
+function checkedParts(read: ReadSteps & { readonly ok: true }, whole: string): ReadSteps {
+  const { length } = read.steps;
+  if (length < 2 || length > 5) {
+    return { ok: false, reason: `it has ${length} ${length === 1 ? 'step' : 'steps'}, and 2 to 5 are needed` };
+  }
+  return read.steps.some(({ description }) => description.trim() === whole.trim())
+    ? { ok: false, reason: 'one of its steps is the step that is to be split, unchanged' }
+    : read;
+}

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asks, done, explorer, type PlanApp, planApp, planner, plans, reply } from './support.ts';
+import { asks, done, explorer, type PlanApp, planApp, planner, plans, reply, summariser, summary } from './support.ts';
 
 let app: PlanApp | undefined;
 afterEach(async () => {
@@ -105,9 +105,14 @@ describe('a new plan', () => {
 
   test('braces in a goal stand in the prompts as they are', async () => {
     const goal = 'print {{var:model}} and {{ 1 }} {% raw %}';
-    const { plan, step, texts } = await open([plans(['do {{ input }} it']), ...done]);
+    const { plan, step, texts } = await open([
+      plans(['do {{ input }} it']),
+      done[0],
+      reply(summary(), { ...summariser, last_user: { contains: `# Goal of the plan\n${goal}\n`, case: true } }),
+    ]);
     expect((await plan(goal)).goal).toBe(goal);
-    await step();
+    expect((await step()).step.summary_error).toBeNull();
+    expect(texts('plan_new')).toContain(goal);
     expect(texts('plan_step')[0]).toContain(`# Goal\n${goal}\n`);
     expect(texts('plan_step')[0]).toContain('# Your step (1 of 1)\ndo {{ input }} it\n');
   });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { playSteps } from '../../src/client/play-plan.ts';
 import {
   asks,
   done,
@@ -8,6 +9,7 @@ import {
   type PlanApp,
   planApp,
   planner,
+  plans,
   repairer,
   reply,
   summariser,
@@ -242,6 +244,57 @@ describe('a step that fails', () => {
       'cannot be split',
     );
   }, 30_000);
+
+  test('is not split into itself: the planner is asked once more, and then it stands as it failed', async () => {
+    const { plan, step, client, options, show } = await open([
+      reply(JSON.stringify(['look first', ' step 1 ']), {
+        ...planner,
+        last_user: { contains: 'too large to be carried out' },
+      }),
+      failing({ class: 'context_exceeded', status: 400 }),
+    ]);
+    await plan('g', { from: steps(2) });
+    await step();
+    const first = await client.splitStep({ plan: null, ordinal: 1, shell: false, run: options });
+    if (first.kind !== 'run') throw new Error('no run');
+    const second = await client.planningStep({ run_id: first.run.run_id });
+    if (second.kind !== 'run') throw new Error('not asked once more');
+    await expect(client.planningStep({ run_id: second.run.run_id })).rejects.toThrow(
+      'one of its steps is the step that is to be split, unchanged',
+    );
+    expect((await show()).steps.map(({ status }) => status)).toEqual(['failed', 'pending']);
+  });
+
+  test('is split in the time that is left, or not at all', async () => {
+    const { plan, client, options, rows, show } = await open([
+      {
+        match: { ...executor, last_user: { contains: '(1 of 2)' } },
+        reply: { first_delay_ms: 600, error: { class: 'context_exceeded', status: 400 } },
+      },
+      plans(['first half', 'second half']),
+      ...done,
+    ]);
+    const played = (timeout_ms: number) =>
+      playSteps(
+        client,
+        { plan: null, shell: false, run: { ...options, timeout_ms } },
+        {
+          step: async ({ run: { run_id } }) => (await client.awaitRun({ run_id })).duration_ms,
+          planning: async ({ run: { run_id } }) => (await client.awaitRun({ run_id })).exit_code,
+          ended: async () => {},
+          split: async () => {},
+          none: () => {},
+          goesOn: () => true,
+        },
+      );
+    await plan('short of time', { from: steps(2) });
+    expect(await played(1500)).toMatchObject({ stopped_by: 'timeout', exit_code: 124 });
+    expect((await show()).steps.map(({ status }) => status)).toEqual(['failed', 'pending']);
+    await plan('g', { from: steps(2) });
+    expect(await played(20_000)).toMatchObject({ stopped_by: 'done', exit_code: 0 });
+    const [split] = rows("SELECT json_extract(options, '$.timeout_ms') AS ms FROM runs WHERE kind = 'plan_replan'");
+    expect(split?.['ms']).toBeLessThanOrEqual(19_400);
+  });
 });
 
 describe('the summariser', () => {
