@@ -122,7 +122,8 @@ function stateField(state: State): Line {
   if (state.phase === 'starting') return [say('starting')];
   if (turn !== null) {
     if (turn.waiting_since !== null) return [say(`? waiting for you ${clock(now - turn.waiting_since)}`, 'ask')];
-    const quiet = now - turn.heard_at;
+    // The words of a turn that another process has are in that process: nothing can be said of its silence.
+    const quiet = turn === state.turn && state.turn.elsewhere !== null ? 0 : now - turn.heard_at;
     const words = turn.interrupted_at !== null ? 'stopping' : 'working';
     const silence = quiet > 8000 ? `, quiet for ${Math.floor(quiet / 1000)} s` : '';
     return [say(`* ${words} ${clock(now - turn.started_at - turn.waited_ms)}${silence}`, 'accent')];

@@ -49,6 +49,14 @@ describe('the status line', () => {
     expect(shown(60)).toBe(' ? waiting for you 00:38 · policy defaul… asks 1, next 11:58');
   });
 
+  it('says how long nothing has come, but not of a turn whose words only another process hears', () => {
+    const working = { ...turn, waiting_since: null };
+    expect(shown(200, { turn: working })).toMatch(/^ \* working 00:39, quiet for 39 s · /);
+    expect(shown(200, { turn: { ...working, elsewhere: { by: { pid: 7, surface: 'tui' } } } })).toMatch(
+      /^ \* working 00:39 · run by pid 7 \(tui\) · /,
+    );
+  });
+
   it('has no bounds of a turn that is over and done', () => {
     expect(shown(200, { turn: null })).not.toContain('turns');
     expect(shown(200, { turn: null, ended: { rests: 'run_1', stands: 'suspended' } })).toContain('turns 3/20');
