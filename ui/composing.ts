@@ -51,7 +51,12 @@ function carried(state: State, ruler: Ruler, intent: ComposerIntent, now: number
       return opened(state, 'help');
     case 'editor':
       return only(state, { do: 'edit-text', ask: null, text: intent.text });
-    case 'shell':
+    case 'shell': {
+      if (state.facts.shell) return only(state, { do: 'composer', intent });
+      const text = `${intent.keep ? '!' : '!!'}${intent.line}`;
+      const problems = ['nothing was run: shell lines need reins --shell'];
+      return compose(state, ruler, { type: 'return', text, problems }, now);
+    }
     case 'remember':
     case 'save':
     case 'find':

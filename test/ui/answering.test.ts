@@ -308,7 +308,8 @@ describe('the composer in the terminal', () => {
     await addScript(world, [{ name: 'told', match: { last_user: { regex: told } }, reply: { text: 'I know.' } }]);
     const without = await open();
     without.type('!ls\r');
-    await without.saw('shell lines need reins --shell');
+    await without.saw('! nothing was run: shell lines need reins --shell');
+    await without.saw('› !ls');
     without.type(quit);
     await without.ended;
     world.write('seen-here.txt', '');

@@ -143,9 +143,31 @@ function readCommand(text: string, busy: boolean): Line {
 /** Commands whose first word is one of a few. */
 const isClosed = ({ name }: SlashCommand): boolean => name !== 'keys';
 
+/** What other programs call things by: who types them is not led to a word that only looks alike. */
+const calledElsewhere: ReadonlyMap<string, string> = new Map([
+  ['resume', 'sessions'],
+  ['continue', 'sessions'],
+  ['chat', 'sessions'],
+  ['history', 'find'],
+  ['permissions', 'policy'],
+  ['allowed-tools', 'policy'],
+  ['context', 'usage'],
+  ['tokens', 'usage'],
+  ['stats', 'usage'],
+  ['models', 'model'],
+  ['reset', 'new'],
+  ['save', 'export'],
+  ['editor', 'edit'],
+  ['hooks', 'tools'],
+]);
+
 function unknown(name: string): string {
   const names = slashCommands.flatMap((one) => [one.name, ...one.aliases]);
-  const [near] = [...nearest(name, names, 2, 1), ...names.filter((one) => name !== '' && one.startsWith(name))];
+  const [near] = [
+    ...(calledElsewhere.has(name) ? [calledElsewhere.get(name)] : []),
+    ...nearest(name, names, 2, 1),
+    ...names.filter((one) => name !== '' && one.startsWith(name)),
+  ];
   const mean = near === undefined ? '/help lists them' : `did you mean /${near}?`;
   return `there is no command /${name.slice(0, 40)}: ${mean} (// sends a message that begins with /)`;
 }

@@ -228,6 +228,7 @@ describe('commands', () => {
   it.each([
     ['/xyzzy', 'there is no command /xyzzy: /help lists them (// sends a message that begins with /)'],
     ['/modle x', 'there is no command /modle: did you mean /model? (// sends a message that begins with /)'],
+    ['/resume', 'there is no command /resume: did you mean /sessions? (// sends a message that begins with /)'],
     ['/switch', '/switch needs <name>'],
     ['/think much', '/think takes off, auto, low, medium, high, not much'],
     ['/status now', '/status takes no argument'],
