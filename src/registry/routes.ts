@@ -166,10 +166,13 @@ export function createRoutes(deps: RoutesDeps) {
       warn('discovery_stale', `backend "${backend}" cannot list its models now; an older list is used`, { backend });
     }
     for (const failed of sight.backends) {
-      if (!sight.justFailed.has(failed.name) || failed.name === backend) continue;
+      if (failed.name === backend) continue;
+      const seen = sight.views.get(failed.name)?.observation;
+      // The check before a run may have asked: what it found failing is left out no less.
+      const leftOut = seen?.state === 'failed' && standsBefore(failed, chosen, wanted.providers);
+      if (!sight.justFailed.has(failed.name) && !leftOut) continue;
       // A backend of another type that nobody asked for by name was no choice before this one.
       if (failed.type !== chosen.type && !wanted.providers.includes(failed.type)) continue;
-      const seen = sight.views.get(failed.name)?.observation;
       const reason = seen?.state === 'failed' ? seen.failure.message : 'it did not answer';
       warn('backend_fallback', `backend "${failed.name}" is left out (${reason}); "${backend}" serves`, {
         from: failed.name,
@@ -211,6 +214,13 @@ export function createRoutes(deps: RoutesDeps) {
     },
   };
 }
+
+/** Whether a backend comes before the chosen one in the order of 08 §3.1, where both could be asked. */
+const standsBefore = (backend: Backend, chosen: Route, providers: readonly string[]): boolean =>
+  !backend.implicit &&
+  (backend.type === chosen.type
+    ? backend.name < chosen.backend
+    : providers.indexOf(backend.type) < providers.indexOf(chosen.type));
 
 const wishOf = (wanted: WantedRoutes, bounds: RouteBounds): Wanted => ({
   types: [...new Set(wanted.providers.filter((type) => type !== ''))],

@@ -226,17 +226,19 @@ describe('discovery', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('announces that another backend of the type serves where an earlier one does not answer', async () => {
+  it('announces that another backend of the type serves where an earlier one does not answer, also to the next run', async () => {
     const server = await serve(openAi('m'));
     await add('a', deadUrl);
     await add('b', server.url);
-    expect(await notices({ models: ['m'] })).toEqual([
-      {
-        code: 'backend_fallback',
-        message:
-          'backend "a" is left out (cannot reach backend "a" at http://127.0.0.1:9: connection refused); "b" serves',
-      },
-    ]);
+    await add('c', deadUrl);
+    await refused({ models: ['n'] });
+    const said = {
+      code: 'backend_fallback',
+      message:
+        'backend "a" is left out (cannot reach backend "a" at http://127.0.0.1:9: connection refused); "b" serves',
+    };
+    expect(await notices({ models: ['m'] })).toEqual([said]);
+    expect(await notices({ models: ['m'] })).toEqual([said]);
   });
 
   it('ends when the signal aborts', async () => {
