@@ -230,7 +230,7 @@ describe('discovery', () => {
     const server = await serve(openAi('m'));
     await add('a', deadUrl);
     await add('b', server.url);
-    await add('c', deadUrl);
+    await add('c', `${deadUrl}/c`);
     await refused({ models: ['n'] });
     const said = {
       code: 'backend_fallback',
