@@ -7,7 +7,7 @@ import { argumentsSchema } from './tool-schema.ts';
 export type WireNames = {
   /** The wire name of an engine name; names of the history that are not offered go through the same function. */
   toWire(engineName: string): string;
-  /** The engine name of a wire name; one that is not in the map comes back unchanged. */
+  /** The engine name of a wire name, also where marks of a model's format stand behind it; any other is unchanged. */
   toEngine(wireName: string): string;
 };
 
@@ -51,9 +51,12 @@ async function makeNames(tools: readonly ToolSpec[]): Promise<WireNames> {
       toWire.set(name, wire);
       return wire;
     },
-    toEngine: (name) => toEngine.get(name) ?? name,
+    toEngine: (name) => toEngine.get(name) ?? toEngine.get(withoutMarks(name)) ?? name,
   };
 }
+
+/** Servers of gpt-oss models leave marks of its format behind a name (`read<|channel|>commentary`). */
+const withoutMarks = (name: string): string => name.replace(/<\|.*$/s, '').trim();
 
 /** The prefix comes before the cut, so that no name is longer than 64. */
 function baseName(name: string, hash: (name: string) => string): string {

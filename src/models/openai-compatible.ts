@@ -43,6 +43,11 @@ const formRepairs: readonly Repair[] = [
     told: { code: 'think_unsupported', what: 'reasoning together with tools' },
   },
   temperatureRepair,
+  {
+    field: 'stream',
+    named: /verified to stream|\bstream(ing)?\b.{0,40}not (yet )?supported|not support stream(ing)?\b/i,
+    told: { code: 'parameter_ignored', what: 'streaming' },
+  },
   { field: 'short_ids', named: /tool.?call.?id|tool_calls\[\d+\]\.id/i, at500: true },
   {
     field: 'null_content',
@@ -116,10 +121,11 @@ async function prepare(
   }
   const limit = refused('max_tokens') ? otherSpelling(dialect.maxTokens) : dialect.maxTokens;
   const temperature = sampling && !refused('temperature') ? request.temperature : undefined;
+  const streams = !refused('stream');
   const body = {
     model: request.model,
-    stream: true,
-    ...(refused('stream_options') ? {} : { stream_options: { include_usage: true } }),
+    stream: streams,
+    ...(refused('stream_options') || !streams ? {} : { stream_options: { include_usage: true } }),
     messages: await write(request, names, {
       alternate: refused('alternate'),
       withoutSystem: refused('without_system'),
@@ -137,6 +143,7 @@ async function prepare(
   };
   const { messages } = request;
   const sent: Readonly<Record<string, boolean>> = {
+    stream: streams,
     stream_options: 'stream_options' in body,
     max_tokens: request.max_tokens !== undefined,
     seed: 'seed' in body,

@@ -7,6 +7,7 @@ import type { ProviderErrorClass } from './model.ts';
 import type { WireNames } from './names.ts';
 import { failIncomplete, failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, textOr } from './shape.ts';
+import { createSigned } from './signed-reasoning.ts';
 import { thinkTagReader } from './think-tag.ts';
 import type { Decoder } from './wire-model.ts';
 
@@ -15,7 +16,7 @@ type Bag = Readonly<Record<string, unknown>>;
 /** Reads the replies of `openai`, `vllm` and `openai-compatible` servers (08 §5.2, §5.3). */
 export function createReplyDecoder(route: Route, names: WireNames): Decoder {
   const calls = createCalls(route, names);
-  const details: unknown[] = [];
+  const details = createSigned();
   // OpenAI itself never sends `<think>` marks as text.
   const tags = route.type === 'openai' ? null : thinkTagReader();
   const write = (content: string, parts: Parts): void =>
@@ -33,10 +34,7 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
       refusedText = true;
       parts.text(refusal);
     }
-    // Signed and opaque; the service wants them back with the calls that they belong to.
-    if (Array.isArray(given)) {
-      details.push(...given.filter((one) => isObject(one) && one['type'] === 'reasoning.encrypted'));
-    }
+    if (Array.isArray(given)) for (const one of given) if (isObject(one)) details.read(one);
     if (!Array.isArray(delta['tool_calls'])) return;
     for (const call of delta['tool_calls']) if (isObject(call)) calls.read(call, whole, parts);
   };
@@ -53,6 +51,12 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
     read(payload, parts) {
       if (isError(payload)) {
         failStream(parts, route, payload);
+        return 'more';
+      }
+      // Groq says here why it stopped a stream early.
+      const stopped = isObject(payload['x_groq']) ? payload['x_groq']['error'] : undefined;
+      if (typeof stopped === 'string' && stopped !== '') {
+        failStream(parts, route, { error: stopped });
         return 'more';
       }
       const choices = payload['choices'];
@@ -80,8 +84,9 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
         return;
       }
       if (usage !== null) parts.add({ kind: 'usage', usage });
-      if (details.length > 0) {
-        const own = { backend: route.backend, reasoning_details: details };
+      const signed = details.all();
+      if (signed.length > 0) {
+        const own = { backend: route.backend, reasoning_details: signed };
         parts.add({ kind: 'meta', provider_meta: { [route.type]: own } });
       }
       finishParts(parts, route, refusedText ? 'content_filter' : reason);
@@ -168,7 +173,7 @@ function createCalls(route: Route, names: WireNames) {
           ? numbered(number, { id, name, text })
           : unnumbered({ id, name, text });
       if (route.type !== 'openai' && repeats({ id, name, text }, call)) return;
-      if (conflicts(call, id, name)) {
+      if (conflicts(call, id, name, route)) {
         failMalformed(parts, route, `a tool call that changes its id or name at index ${call.index}`);
         return;
       }
@@ -190,8 +195,10 @@ function createCalls(route: Route, names: WireNames) {
   };
 }
 
-const conflicts = (call: OpenCall, id: string, name: string): boolean =>
-  (id !== '' && call.id !== '' && id !== call.id) || (name !== '' && call.name !== '' && name !== call.name);
+/** Some servers make a new id for every piece; one without a name belongs to the call at its index all the same. */
+const conflicts = (call: OpenCall, id: string, name: string, route: Route): boolean =>
+  (id !== '' && call.id !== '' && id !== call.id && (name !== '' || route.type === 'openai')) ||
+  (name !== '' && call.name !== '' && name !== call.name);
 
 /** Whether a delta says once more what a call with this id holds already. */
 const repeats = ({ id, name, text }: Named, call: OpenCall): boolean =>

@@ -145,6 +145,20 @@ describe('replies of compatible servers', () => {
       [made(0, 'a', '{"p":1}', 'x'), made(1, 'b', '{"p":2}', 'x'), finish('tool_calls')],
     ],
     [
+      'a call whose pieces have an id each',
+      delta(piece(0, 'x1', 'a', '')) +
+        delta(piece(0, 'x2', null, '{"p":')) +
+        delta(piece(0, 'x3', '', '1}')) +
+        delta(piece(1, 'y1', 'b', '{}')) +
+        calls,
+      [made(0, 'a', '{"p":1}', 'x1'), made(1, 'b', '{}', 'y1'), finish('tool_calls')],
+    ],
+    [
+      'a name with marks of a model’s format behind it',
+      delta(piece(0, 'x', 'local_fs_read_file<|channel|>commentary', '{}')) + calls,
+      [made(0, 'local_fs.read_file', '{}', 'x'), finish('tool_calls')],
+    ],
+    [
       'a call that is sent twice',
       delta(piece(0, 'x', 'a', '{"p":1}')) + delta(piece(0, 'x', 'a', '{"p":1}')) + calls,
       [made(0, 'a', '{"p":1}', 'x'), finish('tool_calls')],
@@ -193,6 +207,12 @@ describe('replies of compatible servers', () => {
     ['an error that is all of the body', '{"error":{"message":"slow down","code":429}}', 'rate_limit', 'slow down'],
     ['an error in a list', '[{"error":{"code":503,"message":"full","status":"UNAVAILABLE"}}]', 'overloaded', 'full'],
     ['a message and nothing else', frame({ message: 'no such route', code: 5 }) + done, 'permanent', 'no such route'],
+    [
+      'why a stream was stopped early',
+      frame({ x_groq: { id: 'r', error: 'internal server error' }, choices: [{ delta: {}, finish_reason: 'stop' }] }),
+      'server_error',
+      'internal server error',
+    ],
     [
       'a reason that is an error',
       delta({}, 'insufficient_system_resource') + done,
@@ -312,6 +332,36 @@ describe('replies of compatible servers', () => {
   });
 });
 
+describe('signed reasoning of a router', () => {
+  it('comes back whole, with its signature, and unsigned text does not', async () => {
+    const piece = (text: string | undefined, signature: string | null, index: number) => ({
+      reasoning_details: [{ type: 'reasoning.text', text, signature, format: 'f', index }],
+    });
+    const raw =
+      delta(piece('he ', null, 0)) +
+      delta(piece('thinks', null, 0)) +
+      delta(piece(undefined, 's0', 0)) +
+      delta(piece('more', 's1', 1)) +
+      delta(piece('unsigned', null, 2)) +
+      delta(
+        { tool_calls: [{ index: 0, id: 'x1', function: { name: 'local_fs_read_file', arguments: '{}' } }] },
+        'stop',
+      ) +
+      done;
+    const { model } = await start('openai-compatible', sends('openai-compatible', raw));
+    const parts = await collect(model, request({ tools: [readFile] }));
+    expect(parts.find((part) => part.kind === 'meta')?.provider_meta).toEqual({
+      'openai-compatible': {
+        backend: 'b',
+        reasoning_details: [
+          { type: 'reasoning.text', text: 'he thinks', signature: 's0', format: 'f', index: 0 },
+          { type: 'reasoning.text', text: 'more', signature: 's1', format: 'f', index: 1 },
+        ],
+      },
+    });
+  });
+});
+
 describe('requests in the form that a server turns out to want', () => {
   const long = 'x'.repeat(1500);
   const history = [
@@ -387,6 +437,26 @@ describe('requests in the form that a server turns out to want', () => {
     const [tool] = sent['tools'] as readonly { readonly function: { readonly description: string } }[];
     expect(tool?.function.description).toBe(`${'x'.repeat(1023)}…`);
   });
+
+  it.each(['openai', 'vllm'] as const)(
+    'ask %s for the answer in one piece where streaming is refused',
+    async (type) => {
+      const message = 'Your organization must be verified to stream this model. Please go to: https://h.example';
+      const error = { message, type: 'invalid_request_error', param: 'stream', code: 'unsupported_value' };
+      const whole = { choices: [{ message: { role: 'assistant', content: 'all' }, finish_reason: 'stop' }] };
+      const { model } = await start(type, inTurn(answers(400, { error }), answers(200, whole)));
+      expect(await collect(model)).toEqual([
+        {
+          kind: 'notice',
+          code: 'parameter_ignored',
+          message: 'backend "b" refuses streaming for model "m"; it is left out',
+        },
+        text('all'),
+        finish('stop'),
+      ]);
+      expect(body(1)).toEqual({ model: 'm', stream: false, messages: [{ role: 'user', content: 'hello' }] });
+    },
+  );
 
   it('leave a refused temperature out, and say so', async () => {
     const said = "Unsupported value: 'temperature' does not support 0 with this model.";
