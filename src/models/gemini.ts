@@ -26,6 +26,9 @@ const thinkRepair: Repair = { field: 'think', named: /think/i, told: levelRefuse
 /** The open models of this service (Gemma) take no system instruction. */
 const instructionRepair: Repair = { field: 'without_system', named: /developer instruction is not enabled/i };
 
+/** What stands between may not know the ids of calls. */
+const idRepair: Repair = { field: 'call_ids', named: /unknown name "id"/i };
+
 /** The service's documented value for a call that has no signature of its own (08 §5.4.5). */
 const skipSignature = 'skip_thought_signature_validator';
 
@@ -53,7 +56,8 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
     ...(thinks ? { thinkingConfig: geminiThinking(request.model, request.think) } : {}),
   };
   const model = request.model.replace(/^models\//, '');
-  const contents = wireContents(request.messages, names, model);
+  const ids = refused('call_ids') ? new Map<string, string>() : givenIds(request.messages);
+  const contents = wireContents(request.messages, { names, ids, demandsSignature: signs(model) });
   const folded = system !== '' && refused('without_system');
   return {
     path: `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
@@ -65,7 +69,11 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
     },
     notices: canThink(route) ? [] : thinkNotices(route, request.model, request.think),
     decoder: createDecoder(route, names),
-    repairs: [...(thinks ? [thinkRepair] : []), ...(system === '' || folded ? [] : [instructionRepair])],
+    repairs: [
+      ...(thinks ? [thinkRepair] : []),
+      ...(system === '' || folded ? [] : [instructionRepair]),
+      ...(ids.size === 0 ? [] : [idRepair]),
+    ],
   };
 }
 
@@ -84,11 +92,32 @@ const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] 
 type Part = Readonly<Record<string, unknown>>;
 type Content = { readonly role: 'user' | 'model'; readonly parts: readonly Part[] };
 
-function wireContents(messages: readonly Message[], names: WireNames, model: string): readonly Content[] {
+type Form = {
+  readonly names: WireNames;
+  /** The service's own ids of calls; calls and results go back with them. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** Whether the model refuses a message whose first call has no signature. */
+  readonly demandsSignature: boolean;
+};
+
+/** Ids that this service gave to calls, by ours. It is known to give one twice in a long talk, which pairs nothing. */
+function givenIds(messages: readonly Message[]): ReadonlyMap<string, string> {
+  const ids = new Map<string, string>();
+  const seen = new Map<string, number>();
+  for (const call of messages.flatMap((message) => message.tool_calls ?? [])) {
+    const id = ownMeta(call, 'gemini')?.['id'];
+    if (typeof id !== 'string') continue;
+    ids.set(call.id, id);
+    seen.set(id, (seen.get(id) ?? 0) + 1);
+  }
+  return new Map([...ids].filter(([, id]) => seen.get(id) === 1));
+}
+
+function wireContents(messages: readonly Message[], form: Form): readonly Content[] {
   const contents: { role: Content['role']; parts: Part[] }[] = [];
   for (const message of conversation(messages)) {
     const role = message.role === 'assistant' ? 'model' : 'user';
-    const parts = wireParts(message, names, signs(model));
+    const parts = wireParts(message, form);
     if (parts.length === 0) continue;
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
@@ -106,12 +135,16 @@ const instructed = (system: string, [first, ...rest]: readonly Content[]): reado
   ...rest,
 ];
 
-/** @param demandsSignature whether the model refuses a message whose first call has none */
-function wireParts(message: Message, names: WireNames, demandsSignature: boolean): readonly Part[] {
+function wireParts(message: Message, { names, ids, demandsSignature }: Form): readonly Part[] {
+  const idOf = (id: string | undefined): Part => {
+    const given = ids.get(id ?? '');
+    return given === undefined ? {} : { id: given };
+  };
   const images = (message.images ?? []).map(imagePart);
   if (message.role === 'tool') {
     const name = names.toWire(message.tool_name ?? '');
-    return [{ functionResponse: { name, response: responseOf(message.content) } }, ...images];
+    const id = idOf(message.tool_call_id);
+    return [{ functionResponse: { ...id, name, response: responseOf(message.content) } }, ...images];
   }
   if (message.role !== 'assistant') {
     if (message.content !== '') return [{ text: message.content }, ...images];
@@ -123,7 +156,11 @@ function wireParts(message: Message, names: WireNames, demandsSignature: boolean
   const signed = typeof signature === 'string' ? { thoughtSignature: signature } : {};
   const text = message.content === '' && !('thoughtSignature' in signed) ? [] : [{ text: message.content, ...signed }];
   const calls = (message.tool_calls ?? []).map((call, index) => ({
-    functionCall: { name: names.toWire(call.function.name), args: argumentsObject(call.function.arguments) },
+    functionCall: {
+      ...idOf(call.id),
+      name: names.toWire(call.function.name),
+      args: argumentsObject(call.function.arguments),
+    },
     ...callSignature(call, own !== null && !(index === 0 && demandsSignature)),
   }));
   return [...text, ...calls];
@@ -173,14 +210,16 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
     const { text, functionCall: call, thoughtSignature } = part;
     const signature = typeof thoughtSignature === 'string' ? thoughtSignature : null;
     if (isObject(call)) {
+      const id = textOr(call['id'], '');
+      const own = { ...(id === '' ? {} : { id }), ...(signature === null ? {} : { thoughtSignature: signature }) };
       if (typeof text === 'string' && part['thought'] !== true) parts.text(text);
       parts.add({
         kind: 'tool_call',
         index: calls,
-        ...(typeof call['id'] === 'string' && call['id'] !== '' ? { id: call['id'] } : {}),
+        ...(id === '' ? {} : { id }),
         name: names.toEngine(textOr(call['name'], '')),
         arguments_delta: JSON.stringify(call['args'] ?? {}),
-        ...(signature === null ? {} : { provider_meta: { gemini: { thoughtSignature: signature } } }),
+        ...(Object.keys(own).length === 0 ? {} : { provider_meta: { gemini: own } }),
       });
       calls += 1;
       return;

@@ -108,6 +108,27 @@ describe('request of a Gemini server', () => {
     ]);
   });
 
+  it('hands back the ids that the service gave, on calls and results, where they pair anything', async () => {
+    const own = (id: string, given: string) => call(id, '{}', { gemini: { id: given, thoughtSignature: 'c2ln' } });
+    const messages = [
+      user('go'),
+      assistant('', { tool_calls: [own('1', 'g1'), own('2', 'twice')], provider_meta: { gemini: {} } }),
+      result('1', 'a'),
+      result('2', 'b'),
+      assistant('', { tool_calls: [own('3', 'twice'), call('4', '{}')], provider_meta: { gemini: {} } }),
+      result('3', 'c'),
+      result('4', 'd'),
+    ];
+    const refusal = 'Invalid JSON payload received. Unknown name "id" at \'contents[1].parts[0].function_call\'';
+    const { model } = await start('gemini', inTurn(ok, answers(400, { error: { code: 400, message: refusal } }), ok));
+    await collect(model, request({ messages }));
+    const idsOf = (sent: unknown) => JSON.stringify(sent).match(/"id":"\w+"/g);
+    expect(idsOf(body()['contents'])).toEqual(['"id":"g1"', '"id":"g1"']);
+    // A service that does not know them is asked without.
+    expect(await collect(model, request({ messages }))).toContainEqual({ kind: 'text', text: 'ok' });
+    expect(idsOf(body(2)['contents'])).toBeNull();
+  });
+
   it('gives the first call of a message a signature where the model refuses one without', async () => {
     const own = assistant('', { tool_calls: [call('1', '{}'), call('2', '{}')], provider_meta: { gemini: {} } });
     const messages = [user('go'), own, result('1', 'a'), result('2', 'b')];
