@@ -38,6 +38,8 @@ function timeoutMessage(backend: string, limit: string, ms: number): string {
 
 const untrusted = 'no known authority has signed its certificate; NODE_EXTRA_CA_CERTS=<file> adds one';
 
+const plain = 'it does not speak TLS there; a URL with http:// may be meant';
+
 const networkReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed before a reply came',
@@ -47,6 +49,7 @@ const networkReasons: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'the host is not reachable',
   ENETUNREACH: 'the network is not reachable',
   ETIMEDOUT: 'the connection timed out',
+  ERR_SSL_WRONG_VERSION_NUMBER: plain,
   // The words of Node differ between versions, and advise a flag that nobody can give to this program.
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
@@ -67,7 +70,8 @@ function networkFailure(origin: Reached, error: unknown, started: boolean): Mode
   if (started) {
     return failure(origin, 'server_error', `backend "${origin.backend}" dropped the connection during its reply`);
   }
-  const reason = networkReasons[code] ?? text;
+  // Some versions of Node tell it in the text alone.
+  const reason = networkReasons[/wrong version number/i.test(text) ? 'ERR_SSL_WRONG_VERSION_NUMBER' : code] ?? text;
   const via = origin.proxy == null ? '' : ` through the proxy ${hostOf(origin.proxy)}`;
   return failure(
     origin,

@@ -21,6 +21,7 @@ export const classByWord: Readonly<Record<string, ProviderErrorClass>> = {
   billing_hard_limit_reached: 'quota',
   billing_not_active: 'quota',
   budget_exceeded: 'quota',
+  quota_of_day: 'quota',
   overloaded_error: 'overloaded',
   context_length_exceeded: 'context_exceeded',
   tokens_limit_reached: 'context_exceeded',
@@ -60,8 +61,8 @@ export const classByLooseWord: Readonly<Record<string, ProviderErrorClass>> = {
 
 /** Texts that name a class where status and words are only "bad request" or nothing (08 §9.2). */
 export const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
-  // Ollama: what a model wrote follows, so nothing behind it is looked at. Asked again, the model writes it better.
-  [/^error parsing tool call/i, 'malformed'],
+  // Ollama and llama.cpp: what a model wrote follows, so nothing behind it is looked at. Asked again, it writes it better.
+  [/^(error parsing tool call|failed to parse input at pos)/i, 'malformed'],
   [
     /(prompt|input) (is )?too long|context[ _-]?(length|window|size|limit)|too many (input )?tokens(?!, please)|token count.{0,40}exceeds|exceeds? the (available|maximum).{0,20}(context|tokens|input length)/i,
     'context_exceeded',
@@ -91,6 +92,9 @@ export const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
   [/api[ _]key (not (valid|found)|expired)|invalid api key|incorrect api key/i, 'auth'],
   [/insufficient_quota|billing|credit balance/i, 'quota'],
 ];
+
+/** A limit that no wait of a run outlasts, of OpenRouter and Ollama. */
+export const usedUp = /free-models-per-day|\b(session|hourly|daily|weekly|monthly) usage limit/i;
 
 /** Texts of a server that names no status: Ollama's error lines, mid-stream errors. */
 export const classByLooseText: readonly (readonly [RegExp, ProviderErrorClass])[] = [

@@ -1,6 +1,13 @@
 import { isObject } from '../text/json-object.ts';
 import { ownMember } from '../text/own-member.ts';
-import { classByLooseText, classByLooseWord, classByText, classByWord, contextLengths } from './failure-words.ts';
+import {
+  classByLooseText,
+  classByLooseWord,
+  classByText,
+  classByWord,
+  contextLengths,
+  usedUp,
+} from './failure-words.ts';
 import type { ModelFailure, ProviderErrorClass } from './model.ts';
 
 /** The backend that a failure is about, with the values that its text may not show. */
@@ -73,7 +80,12 @@ export type ServerError = {
   /** A numeric code inside the error object, when the reply had no status of its own. */
   readonly status?: number;
   readonly retry_after_ms?: number;
+  /** When a limit ends, in milliseconds since the epoch. */
+  readonly resets_at?: number;
 };
+
+/** The service tells to try again in seconds, whatever the limit. */
+const dayOver = '; the limit is one of the day, so trying again soon is of no use';
 
 /** Reads an error body: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`, a list of one, or plain text. */
 function readServerError(body: string): ServerError {
@@ -106,18 +118,22 @@ function readErrorValue(value: unknown): ServerError {
   }
   if (!isObject(inner)) return { message: JSON.stringify(inner).slice(0, 300), words: wordsOf(outer) };
   const { message, code, param } = inner;
+  const quotas = quotaWords(inner['details']);
   const delay = retryInfoOf(inner['details']);
   const own = typeof message === 'string' ? message : JSON.stringify(inner).slice(0, 300);
   // A router says that a provider failed, and encloses what the provider said.
   const { metadata } = inner;
   const enclosed =
     isObject(metadata) && typeof metadata['raw'] === 'string' ? readServerError(metadata['raw']).message : '';
-  const said = enclosed === '' ? own : `${own}: ${enclosed}`;
+  const said = (enclosed === '' ? own : `${own}: ${enclosed}`) + (quotas.includes('quota_of_day') ? dayOver : '');
+  const reset =
+    isObject(metadata) && isObject(metadata['headers']) ? Number(metadata['headers']['X-RateLimit-Reset']) : 0;
   return {
     // The field that a server refuses is named here even where the sentence does not say it.
     message: typeof param === 'string' && !noParam.has(param) && !said.includes(param) ? `${said} (${param})` : said,
-    words: [...wordsOf(inner), ...(hasQuotaFailure(inner['details']) ? ['quota_failure'] : [])],
+    words: [...wordsOf(inner), ...quotas],
     ...statusOf(code),
+    ...(reset > 0 ? { resets_at: reset } : {}),
     ...(delay === null ? {} : { retry_after_ms: delay }),
   };
 }
@@ -139,8 +155,14 @@ const wordsOf = (error: Readonly<Record<string, unknown>>): string[] =>
 const detailsOf = (details: unknown): readonly Readonly<Record<string, unknown>>[] =>
   Array.isArray(details) ? details.filter(isObject) : [];
 
-const hasQuotaFailure = (details: unknown): boolean =>
-  detailsOf(details).some((entry) => String(entry['@type']).endsWith('QuotaFailure'));
+/** What Gemini says of a used-up quota: that it is one, and whether it is one of the day. */
+function quotaWords(details: unknown): readonly string[] {
+  const quotas = detailsOf(details).filter((entry) => String(entry['@type']).endsWith('QuotaFailure'));
+  const ofDay = quotas.some((entry) =>
+    detailsOf(entry['violations']).some(({ quotaId }) => /PerDay/.test(String(quotaId))),
+  );
+  return [...(ofDay ? ['quota_of_day'] : []), ...(quotas.length > 0 ? ['quota_failure'] : [])];
+}
 
 /** Gemini's `RetryInfo.retryDelay`, `"34s"` or `"0.5s"` (08 §9.3.3). */
 function retryInfoOf(details: unknown): number | null {
@@ -173,6 +195,8 @@ function firstWord(
 function classify(status: number, error: ServerError): ProviderErrorClass {
   const { words, message } = error;
   const settled = firstWord(classByWord, words);
+  if ((settled ?? 'rate_limit') === 'rate_limit' && (status === 429 || status === 0) && usedUp.test(message))
+    return 'quota';
   if (settled === 'rate_limit' && status !== 0 && status !== 429) return byStatus(status, error);
   // More than a whole minute allows: waiting changes nothing, a shorter request does.
   if (settled === 'rate_limit' && /^request too large\b/i.test(message)) return 'context_exceeded';
@@ -204,6 +228,9 @@ function byStatus(status: number, { message, words }: ServerError): ProviderErro
     case 408:
     case 504:
       return 'timeout';
+    case 413:
+      // Too large for the server, or for what stands before it: a shorter request may not be.
+      return firstMatch(classByText, message) ?? 'context_exceeded';
     case 429:
       return /billing|insufficient_quota/i.test(words.length === 0 ? message : words.join(' '))
         ? 'quota'
@@ -249,7 +276,8 @@ export function httpFailure(
 ): ModelFailure {
   // Masked before anything is cut: half a key would not be known again.
   const error = readServerError(maskSecrets(reply.body, origin));
-  const wait = retryAfter(reply.headers, reply.now) ?? error.retry_after_ms ?? null;
+  const reset = error.resets_at === undefined ? null : Math.max(0, error.resets_at - reply.now);
+  const wait = retryAfter(reply.headers, reply.now) ?? error.retry_after_ms ?? reset;
   const requestId = headerOf(reply.headers, 'x-request-id') ?? headerOf(reply.headers, 'request-id');
   const said = error.message === '' ? '' : `: ${error.message}`;
   const errorClass = classify(reply.status, error);

@@ -181,7 +181,7 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
         return;
       }
       if (usage !== null && wasCut(usage, numCtx, estimate)) {
-        const message = `the request of about ${estimate} tokens did not fit num_ctx ${numCtx}; raise it with reins model set-context ${route.model} --context <tokens>`;
+        const message = `${whatIsCut(usage, numCtx, estimate)}; raise it with reins model set-context ${route.model} --context <tokens>`;
         parts.add({ kind: 'notice', code: 'context_truncated', message });
       }
       if (usage !== null) parts.add({ kind: 'usage', usage });
@@ -189,6 +189,12 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
     },
   };
 }
+
+/** An answer that fills the rest of the window is cut itself, though its request had fitted. */
+const whatIsCut = ({ input_tokens, output_tokens }: Usage, numCtx: number, estimate: number): string =>
+  estimate < numCtx
+    ? `the request and the answer (${input_tokens} and ${output_tokens} tokens) fill num_ctx ${numCtx}`
+    : `the request of about ${estimate} tokens did not fit num_ctx ${numCtx}`;
 
 /** Whether the server cut the history (08 §5.1.5). */
 const wasCut = (usage: Usage, numCtx: number, estimate: number): boolean =>

@@ -34,7 +34,9 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     [500, { error: { code: 500, message: 'tools param requires --jinja flag' } }, 'no_tool_support'],
     [400, { error: { code: 'tool_use_failed', message: 'Failed to call a function.' } }, 'malformed'],
     [429, { error: { type: 'exceeded_current_quota_error', message: 'x' } }, 'quota'],
-    [413, { error: { code: 'rate_limit_exceeded', message: 'too large' } }, 'invalid_request'],
+    [413, { error: { code: 'rate_limit_exceeded', message: 'too large' } }, 'context_exceeded'],
+    [413, '<html><h1>413 Request Entity Too Large</h1><hr>nginx</html>', 'context_exceeded'],
+    [413, { error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } }, 'context_exceeded'],
     [429, 'billing limit reached', 'quota'],
     [429, { error: { type: 'requests', message: 'see your billing page' } }, 'rate_limit'],
     [500, { error: 'model "x" not found, try pulling it first' }, 'model_not_found'],
@@ -64,10 +66,35 @@ describe('class of an HTTP reply (08 §9.2)', () => {
       { error: { message: 'Request too large for gpt-x: Limit 3, Requested 5', code: 'rate_limit_exceeded' } },
       'context_exceeded',
     ],
+    [500, { error: { code: 500, message: 'Failed to parse input at pos 9: model x not found' } }, 'malformed'],
+    // Limits that last for hours.
+    [429, { error: { code: 429, message: 'Rate limit exceeded: free-models-per-day. Add 10 credits' } }, 'quota'],
+    [429, { error: { type: 'rate_limit_error', code: '429', message: 'free-models-per-day-high-balance.' } }, 'quota'],
+    [429, { error: { code: 429, message: 'Rate limit exceeded: free-models-per-min.' } }, 'rate_limit'],
+    [429, { error: 'you (me) have reached your weekly usage limit, upgrade for higher limits' }, 'quota'],
     [502, 'Bad gateway', 'server_error'],
     [301, '', 'permanent'],
   ])('reads %i with %j as %s', (status, body, expected) => {
     expect(http(status, body).class).toBe(expected);
+  });
+
+  it.each([
+    ['GenerateRequestsPerDayPerProjectPerModel-FreeTier', 'quota', /of the day/],
+    ['GenerateRequestsPerMinutePerProjectPerModel-FreeTier', 'rate_limit', /^(?!.*of the day)/],
+  ])('tells a limit of the day from one of the minute: %s', (quotaId, expected, words) => {
+    const details = [
+      { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId, quotaValue: '20' }] },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34s' },
+    ];
+    const error = { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'Please retry in 34s.', details };
+    expect(http(429, [{ error }])).toMatchObject({ class: expected, message: expect.stringMatching(words) });
+  });
+
+  it('reads from the body of a router when its limit ends', () => {
+    const headers = { 'X-RateLimit-Reset': String(now + 42_000) };
+    const error = { code: 429, message: 'Rate limit exceeded: free-models-per-min.', metadata: { headers } };
+    expect(http(429, { error }).retry_after_ms).toBe(42_000);
+    expect(http(429, { error }, { 'retry-after': '7' }).retry_after_ms).toBe(7000);
   });
 
   it('takes the class from the words before it looks at the text', () => {
@@ -212,6 +239,18 @@ describe('a broken connection', () => {
     ['ERR_INVALID_CHAR', 'invalid_request', 'the request to backend "far" cannot be sent: ERR_INVALID_CHAR text'],
   ])('reads %s as %s', (code, expected, message) => {
     expect(network(code)).toEqual({ class: expected, message });
+  });
+
+  it('says that a server without TLS is asked for it', () => {
+    const error = Object.assign(
+      new Error('write EPROTO 80:error:0A00010B:SSL routines::wrong version number:x.c:350:'),
+      {
+        code: 'EPROTO',
+      },
+    );
+    expect(brokenFailure(origin, { kind: 'network', error, started: false }).message).toBe(
+      'cannot reach backend "far" at https://h.example: it does not speak TLS there; a URL with http:// may be meant',
+    );
   });
 
   it('is a server error once the reply had begun', () => {
