@@ -12,7 +12,7 @@ import type { Observer } from './observe.ts';
 import { createModelFiles, type PullWanted } from './model-files.ts';
 import type { RecordChange } from './ports.ts';
 import { createRoutes } from './routes.ts';
-import { declaredContext, seenBackend } from './seen.ts';
+import { declaredCapabilities, declaredContext, seenBackend } from './seen.ts';
 import type { Settings } from './settings.ts';
 
 export type ModelsDeps = {
@@ -164,7 +164,10 @@ export function createModels(deps: ModelsDeps) {
       };
     },
 
-    /** @throws RuntimeError usage, not_found for the backend, already_exists. */
+    /**
+     * Declares a model, or adds to its declaration what that left open (`set-context` makes one, too).
+     * @throws RuntimeError usage, not_found for the backend, already_exists where nothing is added or something would change
+     */
     async addModel(
       input: Named & {
         readonly context: number | null;
@@ -180,9 +183,19 @@ export function createModels(deps: ModelsDeps) {
       if (input.sha256 !== null && !/^[0-9a-f]{64}$/i.test(input.sha256)) {
         throw new RuntimeError('usage', '--sha256 takes 64 hexadecimal digits.');
       }
-      const capabilities = JSON.stringify(readCapabilityWords(input.capabilities));
       const id = backendId(input.backend);
-      if (declarationOf(id, input.name) !== undefined) {
+      const wanted = {
+        context: input.context,
+        max_output: input.max_output,
+        source_url: input.url,
+        sha256: input.sha256?.toLowerCase() ?? null,
+      };
+      const words = readCapabilityWords(input.capabilities);
+      const before = declarationOf(id, input.name);
+      const kept = before === undefined ? {} : givenOf(before);
+      const capabilities = before === undefined ? {} : declaredCapabilities(before);
+      const added = Object.keys({ ...givenOf(wanted), ...words });
+      if (before !== undefined && (added.length === 0 || added.some((name) => name in kept || name in capabilities))) {
         throw new RuntimeError(
           'already_exists',
           `The model "${input.name}" is declared already${where(input.backend)}.`,
@@ -198,12 +211,10 @@ export function createModels(deps: ModelsDeps) {
         store.putDeclaration({
           backend_id: id,
           model: input.name,
-          context: input.context,
-          max_output: input.max_output,
-          capabilities,
-          source_url: input.url,
-          sha256: input.sha256?.toLowerCase() ?? null,
-          created_at: now,
+          ...wanted,
+          ...kept,
+          capabilities: JSON.stringify({ ...capabilities, ...words }),
+          created_at: before?.created_at ?? now,
           updated_at: now,
         }),
       );
@@ -351,6 +362,16 @@ export function createModels(deps: ModelsDeps) {
 }
 
 export type Models = ReturnType<typeof createModels>;
+
+type Fields = Pick<DeclarationRow, 'context' | 'max_output' | 'source_url' | 'sha256'>;
+
+/** The fields of a declaration that say something. */
+const givenOf = ({ context, max_output, source_url, sha256 }: Fields): Partial<Fields> => ({
+  ...(context === null ? {} : { context }),
+  ...(max_output === null ? {} : { max_output }),
+  ...(source_url === null ? {} : { source_url }),
+  ...(sha256 === null ? {} : { sha256 }),
+});
 
 /** Stands for "any backend" where a declaration names none. */
 const anyBackend: Backend = {

@@ -45,7 +45,7 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
           ? `No default model is set; the built-in "${model}" is used.`
           : `No default model is set, and the built-in "${model}" is not served.`,
         fixPath: '/settings',
-        cliCommand: `reins config set default-model ${firstChatModel(input) ?? unseenModel(provider)}`,
+        cliCommand: `reins config set default-model ${usable ? model : (firstChatModel(input) ?? unseenModel(provider))}`,
       }),
     );
   }
@@ -309,10 +309,10 @@ function serving({ defaults: { provider }, probed }: ReadinessInput): readonly P
 }
 
 /** The first model to chat with that the backends of the default provider serve, in their order. */
+/** The first model to chat with; one without tools only where no other is served. */
 function firstChatModel(input: ReadinessInput): string | null {
-  for (const { seen } of serving(input)) {
-    const model = seen.models.find((one) => one.origin === 'served' && hasCapability(one, 'chat'));
-    if (model !== undefined) return model.name;
-  }
-  return null;
+  const models = serving(input)
+    .flatMap(({ seen }) => seen.models)
+    .filter((one) => one.origin === 'served' && hasCapability(one, 'chat'));
+  return (models.find((one) => hasCapability(one, 'tools')) ?? models[0])?.name ?? null;
 }

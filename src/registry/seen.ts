@@ -55,7 +55,8 @@ function declared(
   };
 }
 
-function declaredCapabilities(row: DeclarationRow): ReturnType<typeof readCapabilities> {
+/** The capabilities that a declaration speaks of; one that cannot be read speaks of none. */
+export function declaredCapabilities(row: DeclarationRow): ReturnType<typeof readCapabilities> {
   try {
     return readCapabilities(JSON.parse(row.capabilities));
   } catch {

@@ -146,6 +146,19 @@ describe('declarations', () => {
     expect(await refusal(declare('n', { sha256: 'abc' }))).toBe('usage: --sha256 takes 64 hexadecimal digits.');
   });
 
+  it('are added to where they leave something open, and never changed', async () => {
+    const server = await serve(openAi('m'));
+    await add('a', server.url);
+    await rooms.models.setModelContext({ name: 'm', backend: null, context: 32_000 });
+    await declare('m', { capabilities: ['vision'] });
+    await declare('m', { max_output: 4096, capabilities: ['no-tools'] });
+    const [row] = (await rooms.models.listModels({ backend: null, refresh: false })).rows;
+    expect(row).toMatchObject({ context: 32_000, capabilities: { chat: true, tools: false, vision: true } });
+    for (const said of [{ context: 1 }, { max_output: 1 }, { capabilities: ['no-vision', 'think'] }, {}]) {
+      expect(await refusal(declare('m', said))).toBe('already_exists: The model "m" is declared already.');
+    }
+  });
+
   it('are removed by name and backend', async () => {
     await add('a', deadUrl);
     await declare('m', { backend: 'a' });

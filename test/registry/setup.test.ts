@@ -183,6 +183,17 @@ describe('defaults and registration', () => {
     expect(await issues()).toEqual([]);
   });
 
+  it('suggest the built-in model where it is served, and no model without tools before one with', async () => {
+    const local = await serve(ollama(['a:1b', 'qwen2.5:7b', 'x:1b'], capable));
+    const other = await serve(ollama(['a:1b', 'x:1b'], capable));
+    await add('local', local.url);
+    const nothing = { backend: null, context: null, max_output: null, url: null, sha256: null };
+    await rooms.models.addModel({ ...nothing, name: 'a:1b', capabilities: ['no-tools'] });
+    expect((await issues())[0]).toBe('warning missing_default_model: reins config set default-model qwen2.5:7b');
+    await rooms.backends.updateBackend({ ...noFields, name: 'local', url: other.url });
+    expect((await issues())[0]).toBe('error missing_default_model: reins config set default-model x:1b');
+  });
+
   it('suggest a model that is served when the built-in one is not', async () => {
     const server = await serve(ollama(['llama3.2:3b'], capable));
     await add('local', server.url);
