@@ -3,6 +3,7 @@ import { discoverWith, listOf, maxModels, noList, tokensOr } from './discover.ts
 import { knownModel } from './known-models.ts';
 import type { Capability, DiscoveredModel, DiscoverTarget, Discovery } from './model.ts';
 import { isReasoningName } from './think.ts';
+import { isObject } from '../text/json-object.ts';
 
 /** Lists the models of `openai`, `vllm` and `openai-compatible` servers: `GET /models` (08 §4). */
 export function discoverOpenAiCompatible(
@@ -55,5 +56,24 @@ const describeCompatible = (name: string, entry: Readonly<Record<string, unknown
     tokensOr(entry['context_window']) ??
     tokensOr(entry['max_context_length']),
   max_output: null,
-  capabilities: {},
+  capabilities: statedCapabilities(entry),
 });
+
+/** What OpenRouter (modalities, parameters) and Mistral (capabilities) say of a model; nothing of any other server. */
+function statedCapabilities(entry: Readonly<Record<string, unknown>>): Partial<Record<Capability, boolean>> {
+  const { architecture, supported_parameters: parameters, capabilities: own } = entry;
+  const holds = (list: unknown, ...words: readonly string[]): boolean | null =>
+    Array.isArray(list) ? words.some((word) => list.includes(word)) : null;
+  const says = (word: string): boolean | null => {
+    const value = isObject(own) ? own[word] : null;
+    return typeof value === 'boolean' ? value : null;
+  };
+  const modalities = isObject(architecture) ? architecture : {};
+  const stated: Readonly<Record<Exclude<Capability, 'embed'>, boolean | null>> = {
+    chat: holds(modalities['output_modalities'], 'text') ?? says('completion_chat'),
+    tools: holds(parameters, 'tools') ?? says('function_calling'),
+    think: holds(parameters, 'reasoning', 'reasoning_effort') ?? says('reasoning'),
+    vision: holds(modalities['input_modalities'], 'image') ?? says('vision'),
+  };
+  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== null));
+}

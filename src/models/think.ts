@@ -30,7 +30,7 @@ export const isReasoningName = (model: string): boolean => /^(o\d|gpt-5)/.test(b
 
 /** Efforts that a model is known to take, by name; the first line that matches holds. */
 const effortsByName: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^o\d/, ['low', 'medium', 'high']],
+  [/^(o\d|gpt-oss)/, ['low', 'medium', 'high']],
   [/^gpt-5\.\d+-pro/, ['medium', 'high', 'xhigh']],
   [/^gpt-5-pro/, ['high']],
   [/^gpt-5-codex/, ['low', 'medium', 'high']],
@@ -53,7 +53,9 @@ const wishes: Readonly<Record<Exclude<ThinkLevel, 'auto'>, readonly string[]>> =
 /** `reasoning_effort` of a level (08 §8); null when nothing is to be sent. */
 export function reasoningEffort(model: string, level: ThinkLevel): string | null {
   if (level === 'auto') return null;
-  const allowed = effortsByName.find(([pattern]) => pattern.test(bareName(model)))?.[1] ?? ['low', 'medium', 'high'];
+  // A model of another house may well not reason unless it is asked to: a low effort would be asking.
+  const unknown = ['none', 'low', 'medium', 'high'];
+  const allowed = effortsByName.find(([pattern]) => pattern.test(bareName(model)))?.[1] ?? unknown;
   return wishes[level].find((effort) => allowed.includes(effort)) ?? null;
 }
 

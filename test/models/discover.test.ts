@@ -44,6 +44,43 @@ const modelsOf = async (type: ProviderType, target: DiscoverTarget): Promise<rea
 };
 
 describe('discovery (08 §4)', () => {
+  it('takes what OpenRouter and Mistral say of a model, and assumes nothing of others', async () => {
+    const target = await serve(
+      paths({
+        '/models': {
+          data: [
+            {
+              id: 'a/sees',
+              context_length: 1000,
+              architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+              supported_parameters: ['tools', 'reasoning', 'temperature'],
+            },
+            {
+              id: 'a/draws',
+              architecture: { input_modalities: ['text'], output_modalities: ['image'] },
+              supported_parameters: ['temperature'],
+            },
+            {
+              id: 'mistral-medium',
+              max_context_length: 2000,
+              capabilities: { completion_chat: true, completion_fim: false, function_calling: true, vision: true },
+            },
+            { id: 'mistral-embed', capabilities: { completion_chat: false, function_calling: false } },
+            { id: 'other', capabilities: ['completion'], supported_parameters: null },
+          ],
+        },
+      }),
+    );
+    const found = await modelsOf('openai-compatible', target);
+    expect(found.map(({ name, context, capabilities }) => [name, context, capabilities])).toEqual([
+      ['a/sees', 1000, { chat: true, tools: true, think: true, vision: true }],
+      ['a/draws', null, { chat: false, tools: false, think: false, vision: false }],
+      ['mistral-medium', 2000, { chat: true, tools: true, vision: true }],
+      ['mistral-embed', null, { chat: false, tools: false }],
+      ['other', null, {}],
+    ]);
+  });
+
   it('reads an Ollama server’s tags and shows each model', async () => {
     const target = await serve((request, response) => {
       if (request.path === '/api/tags') {

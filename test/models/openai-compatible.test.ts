@@ -130,6 +130,13 @@ describe('reasoning levels (08 §8)', () => {
     expect(parts[0]).toEqual({ kind: 'text', text: 'ok' });
   });
 
+  it('asks a model of another house not to reason where reasoning is off', async () => {
+    const { model } = await start('openai-compatible', ok, { capabilities: { think: true } });
+    await collect(model, request({ model: 'anthropic/claude-x', think: 'off' }));
+    await collect(model, request({ model: 'openai/gpt-oss-120b', think: 'off' }));
+    expect([0, 1].map((index) => body(index)['reasoning_effort'])).toEqual(['none', 'low']);
+  });
+
   it('warns when a model takes no level and one was asked for', async () => {
     const { model } = await start('openai', ok);
     const wanted = request({ model: 'gpt-4o', think: 'high' });
