@@ -112,7 +112,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
       continue;
     }
     failures += 1;
-    if (received !== null || !retried || failures >= plan.retry.maxAttempts) {
+    if (speaks(received) || !retried || error.futile === true || failures >= plan.retry.maxAttempts) {
       return { kind: 'failed', failure: lastFailure, received };
     }
     const left = Math.min(
@@ -164,6 +164,10 @@ function requestFor(step: Step, plan: TurnPlan, models: readonly string[]): Turn
 /** Blanks say nothing: a reply of them alone is as empty as none, and is asked for again. */
 const hasArrived = (reply: Reply): boolean =>
   reply.content.trim() !== '' || reply.thinking.trim() !== '' || reply.calls.length > 0;
+
+/** Whether something of an answer is there. Reasoning alone is none: a model that reasons would never be asked again. */
+const speaks = (reply: Reply | null): boolean =>
+  reply !== null && (reply.content.trim() !== '' || reply.calls.length > 0);
 
 function stoppedTurn(step: Step, received: Reply | null): TurnEnd {
   const stopped = stoppedBy(step.run.signal);
@@ -284,7 +288,11 @@ function refuseEmpty(end: StreamEnd): StreamEnd {
     end.reason === 'content_filter'
       ? { class: 'content_filter', message: 'the provider filtered the whole answer' }
       : end.reason === 'length'
-        ? { class: 'empty_reply', message: 'the output limit was reached before any text; raise max_tokens' }
+        ? {
+            class: 'empty_reply',
+            message: 'the output limit was reached before any text; raise max_tokens',
+            futile: true,
+          }
         : { class: 'empty_reply', message: 'the model answered with neither text nor calls' };
   return { kind: 'broken', received: end.reply, error };
 }

@@ -31,6 +31,8 @@ export type ModelFailure = {
   readonly retry_after_ms?: number;
   /** Of `context_exceeded`: the context length that the server names. */
   readonly context_tokens?: number;
+  /** Whatever its class, the same request would end the same way. */
+  readonly futile?: true;
 };
 
 /** The reasoning levels of 08 §8; `auto` sends nothing. */

@@ -2,9 +2,10 @@ import type { RunEvent } from '../schema/event.ts';
 
 type Chunk = Extract<RunEvent, { kind: 'step_chunk' }>;
 
-/** Behind these there is no open message: it is stored, or there will be none. */
+/** Behind these there is no open message: it is stored, begins anew, or there will be none. */
 const ends: ReadonlySet<RunEvent['kind']> = new Set([
   'message',
+  'model_retry',
   'step_completed',
   'step_failed',
   'chain_completed',

@@ -1,6 +1,6 @@
 import type { RunEvent, StepError } from '../schema/event.ts';
 import type { Item } from './items.ts';
-import { closeCalls, closeOpen, type Draft } from './transcript-draft.ts';
+import { closeCalls, closeOpen, closeReasoning, type Draft } from './transcript-draft.ts';
 
 type End = Extract<Item, { kind: 'end' }>;
 
@@ -19,6 +19,8 @@ export function note(draft: Draft, event: RunEvent): void {
       push(event.text);
       return;
     case 'model_retry':
+      // The next attempt thinks anew.
+      closeReasoning(draft, event.timestamp);
       push(`${event.class}: ${event.message}; again in ${Math.round(event.wait_ms / 1000)} s`, 'warn');
       return;
     case 'context_shifted':

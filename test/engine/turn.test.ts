@@ -119,6 +119,33 @@ describe('retries', () => {
     expect(ofKind(played, 'step_stream_end')[0]).toMatchObject({ chunk_count: 1, finish_reason: null });
   });
 
+  it('retries a reply that had only reasoned, and keeps of it what the last attempt thought', async () => {
+    const thinks = (text: string, ...then: readonly ModelPart[]) => [{ kind: 'thinking', text } as const, ...then];
+    const finish = { kind: 'finish', reason: 'stop' } as const;
+    const played = await play({
+      chain: chat({ retry_policy: retry }),
+      script: [thinks('one', ...fails({ class: 'malformed' })), thinks('two', finish), thinks('three', ...says('now'))],
+    });
+    expect(ofKind(played, 'model_retry').map((event) => event.class)).toEqual(['server_error', 'empty_reply']);
+    expect(played.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'now', thinking: 'three' });
+  });
+
+  it('does not ask again where the output limit was spent on reasoning', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: retry }),
+      script: [
+        [
+          { kind: 'thinking', text: 'on and on' },
+          { kind: 'finish', reason: 'length' },
+        ],
+      ],
+    });
+    expect(played.requests).toHaveLength(1);
+    expect(played.end).toMatchObject({
+      error: { class: 'empty_reply', message: expect.stringContaining('max_tokens') },
+    });
+  });
+
   it('are told beside the attempts of the task when the last of them failed', async () => {
     const failing = (times: number) => Array.from({ length: times }, () => fails({ class: 'server_error' }));
     const once = await play({ chain: chat({ retry_policy: { ...retry, max_attempts: 3 } }), script: failing(3) });

@@ -59,6 +59,25 @@ describe('the transcript of events', () => {
     expect(later.items[0]).toBe(single.items[0]);
   });
 
+  it('ends what was thought where the model is asked anew', () => {
+    const thinks = (thinking: string, at: string) => event({ ...task, kind: 'step_chunk', thinking, index: 0 }, at);
+    const retry = { class: 'server_error', message: 'broken', wait_ms: 1000, next_attempt: 2, model: 'm' } as const;
+    const items = fold(
+      thinks('one', '2026-01-05T10:00:00.000Z'),
+      event({ ...task, kind: 'model_retry', ...retry }),
+      thinks('two', '2026-01-05T10:00:02.000Z'),
+      message('assistant', 'now', {}),
+    );
+    expect(
+      items.map((item) => [item.kind, 'text' in item ? item.text : '', 'state' in item ? item.state : '']),
+    ).toEqual([
+      ['reasoning', 'one', 'complete'],
+      ['notice', 'server_error: broken; again in 1 s', ''],
+      ['reasoning', 'two', 'complete'],
+      ['assistant', 'now', 'complete'],
+    ]);
+  });
+
   it('tells reasoning apart, with how long it took', () => {
     const items = fold(
       event({ ...task, kind: 'step_chunk', thinking: 'Let me', index: 0 }, '2026-01-05T10:00:00.000Z'),
