@@ -87,7 +87,7 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
       policy: policy.policy,
       database: {
         path: workspace.dbPath,
-        bytes: sizeOf(workspace.dbPath),
+        bytes: databaseBytes(deps),
         schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
         problem: deps.problem,
         auditBreak: whole?.broken ?? null,
@@ -116,6 +116,14 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
       defaultChain: store.settings.value('default-chain') ?? '',
     };
   };
+}
+
+/** What the database holds, wherever it lies: after its making nearly all of it is still in the log beside the file. */
+function databaseBytes({ workspace, store, problem }: InspectDeps): number | null {
+  const bytes = sizeOf(workspace.dbPath);
+  if (bytes === null || problem !== null) return bytes;
+  const sizes = 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size';
+  return store.sql.column<number>(sizes)[0] ?? bytes;
 }
 
 /** The token file is made when a server of this user is first started (09 §4.11). */

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startCli } from '../support/run-cli.ts';
 import { type Service, startService } from '../support/service.ts';
 import { createProject, type World } from './world.ts';
 
@@ -184,4 +187,23 @@ test('a tool registers, accepts and removes nothing', async () => {
     expect([argv[0], code]).toEqual([argv[0], 5]);
   }
   expect(service.described()).toBe(0);
+});
+
+test('who does not wait for the tools of a new hook is told that it is registered', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  try {
+    const adding = startCli(world, ['hook', 'add', 'slow', '--url', `http://127.0.0.1:${port}`]);
+    await once(silent, 'request');
+    adding.child.kill('SIGINT');
+    const { code, stdout, stderr } = await adding.ended;
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+    expect(stderr).toContain('reins: "slow" is registered; reins hook show slow asks it for its tools\n');
+  } finally {
+    silent.closeAllConnections();
+    silent.close();
+  }
+  expect((await hook('list')).stdout).toMatch(/^slow +/m);
 });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { builtAt } from '../support/built-at.ts';
+import { startCli } from '../support/run-cli.ts';
 import { badServer } from '../tools/mcp/support.ts';
 import { addScript, createProject, tester, type World } from './world.ts';
 
@@ -68,6 +69,30 @@ describe('reins mcp', () => {
       last_error: 'the server ended with exit code 3: no configuration found',
       stderr: ['no configuration found'],
     });
+  });
+
+  it('says that a server is registered whose tools were not waited for', async () => {
+    const mark = join(world.dir, 'marks');
+    const server = `require('node:fs').writeFileSync(process.env.MARK, ''); setInterval(() => {}, 1000)`;
+    const adding = startCli(world, [
+      'mcp',
+      'add',
+      'slow',
+      ...command,
+      '--arg=-e',
+      '--arg',
+      server,
+      '--env',
+      `MARK=${mark}`,
+    ]);
+    await vi.waitFor(() => expect(existsSync(mark)).toBe(true), 20_000);
+    adding.child.kill('SIGINT');
+    expect(await adding.ended).toMatchObject({
+      code: 130,
+      stdout: '',
+      stderr: 'reins: "slow" is registered; reins mcp test slow asks it for its tools\n',
+    });
+    expect((await world.run(['mcp', 'list'])).stdout).toMatch(/^slow +/m);
   });
 
   it('starts nothing with --no-probe, nor from files of the project (MCP-003)', async () => {

@@ -313,6 +313,14 @@ test('config set warns of a variable that looks like a secret, beside the answer
   });
 });
 
+test('doctor tells of a database that it has just made what is in it', async () => {
+  world = createWorld();
+  const bytes = async () => JSON.parse((await world.run(['doctor', '--json'])).stdout).database.bytes;
+  const first = await bytes();
+  expect(first).toBeGreaterThan(100_000);
+  expect(await bytes()).toBe(first);
+});
+
 test('doctor and backend test say of a server without a list that it has none, and count nothing', async () => {
   world = createWorld();
   const server = createServer((_request, response) => response.writeHead(404).end());

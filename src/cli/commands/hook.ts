@@ -4,6 +4,7 @@ import { plural } from '../../view/format.ts';
 import { acceptDefinitions, differenceLines } from '../accept-definitions.ts';
 import type { Context, Handler } from '../context.ts';
 import { injectFlag } from '../inject-flag.ts';
+import { untilInterrupted } from '../until-interrupted.ts';
 import { readHeaders } from './backend.ts';
 
 const nameOf = (context: Context) => context.invocation.words[0] ?? '';
@@ -25,7 +26,10 @@ const add: Handler = async (context) => {
   const { warnings, notes } = await client.addHook({ name, ...given });
   for (const note of notes) context.hint(note);
   for (const warning of warnings) context.warn(warning);
-  const probed = context.invocation.flags.bool('probe') === false ? null : await refreshed(context, name);
+  const stays = `"${name}" is registered; reins hook show ${name} asks it for its tools`;
+  const asked = () => untilInterrupted(context, stays, () => refreshed(context, name));
+  const probed = context.invocation.flags.bool('probe') === false ? null : await asked();
+  if (probed === 'interrupted') return 130;
   for (const note of probed?.hook?.notes ?? []) context.hint(note);
   if (context.globals.format !== 'text') await context.printJson(shown(await client.showHook({ name })));
   else await context.print(`Registered hook "${name}"${probedText(probed)}.`);

@@ -8,6 +8,7 @@ import { confirmed } from '../confirm.ts';
 import type { Context, Handler } from '../context.ts';
 import { injectFlag } from '../inject-flag.ts';
 import { readStdinText } from '../input.ts';
+import { untilInterrupted } from '../until-interrupted.ts';
 import { readHeaders } from './backend.ts';
 
 const nameOf = (context: Context) => context.invocation.words[0] ?? '';
@@ -80,7 +81,10 @@ const add: Handler = async (context) => {
     ...(await fields(context)),
   });
   for (const warning of warnings) context.warn(warning);
-  const probed = flags.bool('probe') === false ? null : await client.checkMcpServer({ name });
+  const stays = `"${name}" is registered; reins mcp test ${name} asks it for its tools`;
+  const asked = () => untilInterrupted(context, stays, () => client.checkMcpServer({ name }));
+  const probed = flags.bool('probe') === false ? null : await asked();
+  if (probed === 'interrupted') return 130;
   for (const notice of probed?.notices ?? []) context.warn(`${name}: ${notice}`);
   if (context.globals.format !== 'text') await context.printJson(probed?.server ?? server);
   else await context.print(`MCP server "${name}" added (${placeOf(server)})${probedText(probed)}.`);
