@@ -38,6 +38,9 @@ export type Copier = {
   check(target: string): string;
 };
 
+/** What was copied came out damaged, as it does from a damaged database. */
+export class DamagedCopy extends Error {}
+
 /**
  * Writes a checked copy with mode 0600, then removes all but the newest three. It gets its name when it is whole and on
  * the disk: the half of one, left by a process that was killed, must neither be advised to anybody nor count as one of
@@ -52,7 +55,7 @@ export function backUp(path: string, schema: number, at: number, copier: Copier)
   try {
     copier.copyInto(temporary);
     const verdict = copier.check(temporary);
-    if (verdict !== 'ok') throw new Error(`the copy is damaged: ${verdict}`);
+    if (verdict !== 'ok') throw new DamagedCopy(`the copy is damaged: ${verdict}`);
     flush(temporary);
     renameSync(temporary, target);
   } catch (error) {

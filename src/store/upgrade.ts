@@ -1,14 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { createAudit } from './audit.ts';
-import { backUp } from './backup.ts';
+import { backUp, DamagedCopy } from './backup.ts';
 import { createSql, sleep } from './connection.ts';
-import { damaged, isBusy } from './failure.ts';
+import { damaged, isBusy, storeError } from './failure.ts';
 import { type Handle, pragmaOf } from './handle.ts';
 import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
 import { applyMigrations, hasSchema, latest } from './migrate.ts';
 import { machineKey } from './private-file.ts';
+import { quote } from '../text/quote.ts';
 import { systemReason } from '../text/system-reason.ts';
 
 type UpgradeOptions = InspectOptions & { readonly version: string; readonly now: () => number };
@@ -45,6 +46,8 @@ export function initialise(handle: Handle, options: UpgradeOptions): void {
  */
 export function migrate(handle: Handle, options: UpgradeOptions, connect: (path: string) => Handle): void {
   const { path } = options;
+  // A backup that was put in its place has no log, and without one a writer keeps everybody from reading, the copier too.
+  ensureWal(handle, path);
   exclusive(handle, () => {
     const from = pragmaOf(handle, 'user_version');
     if (from >= latest(options.migrations)) return;
@@ -56,11 +59,7 @@ export function migrate(handle: Handle, options: UpgradeOptions, connect: (path:
         check: (target) => using(connect(target), quickCheck),
       });
     } catch (error) {
-      throw damaged(
-        path,
-        `its backup before the upgrade failed, so it was not upgraded (${systemReason(error)})`,
-        error,
-      );
+      throw notBackedUp(path, error);
     }
     applyMigrations(handle, options.migrations, from);
     const version = latest(options.migrations);
@@ -71,6 +70,24 @@ export function migrate(handle: Handle, options: UpgradeOptions, connect: (path:
     const body = { from, to: version, by: options.version, backup: basename(backup) };
     const entry = { type: 'migrated', tenant_id: wholeFileTenant, run_id: null, session_id: null, body } as const;
     createAudit(sql).append(entry, options.now());
+  });
+}
+
+/** Without a copy nothing is upgraded (11 §2.10). That alone says nothing against the database, which must not be replaced. */
+function notBackedUp(path: string, error: unknown): RuntimeError {
+  const failure = storeError(error, path);
+  if (failure instanceof DamagedCopy || (failure instanceof RuntimeError && failure.code === 'database_damaged')) {
+    return damaged(
+      path,
+      `its backup before the upgrade failed, so it was not upgraded (${systemReason(error)})`,
+      error,
+    );
+  }
+  const why = `its backup could not be made: ${systemReason(error)}`;
+  return new RuntimeError('config_invalid', `The database ${path} is as it was and waits for its upgrade; ${why}.`, {
+    cause: error,
+    data: { path },
+    hints: [`df -h ${quote(dirname(path))}`, `ls -ld ${quote(dirname(path))}`],
   });
 }
 

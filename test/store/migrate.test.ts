@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Sqlite from 'better-sqlite3';
@@ -34,6 +34,8 @@ const addNotes = {
   digest: '',
 };
 const upgraded: readonly Migration[] = [...migrations, { ...addNotes, digest: digestOf([...migrations, addNotes]) }];
+
+const more = { version: upgraded.length + 1, statements: ['CREATE INDEX notes_text ON notes (text)'], digest: '' };
 
 /** The schema number of the program. */
 const current = migrations.length;
@@ -101,11 +103,29 @@ describe('an upgrade', () => {
     (await openIn(temp)).close();
     const path = databaseIn(temp);
     writeFileSync(`${path}.backup-v${current}-20260102T030405000Z`, 'in the way');
-    await expect(openIn(temp, { migrations: upgraded })).rejects.toMatchObject({ code: 'database_damaged' });
+    // Nothing is wrong with the database: `doctor` must not advise to put an older one in its place.
+    await expect(openIn(temp, { migrations: upgraded })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining(' is as it was and waits for its upgrade; its backup could not be made: '),
+    });
     const store = await openIn(temp);
     expect(store.sql.get('PRAGMA user_version')).toEqual({ user_version: current });
     store.close();
     expect(readFileSync(`${path}.backup-v${current}-20260102T030405000Z`, 'utf8')).toBe('in the way');
+  });
+
+  it('happens to a backup that was put in the place of its database', async () => {
+    const [first, second] = [upgraded, [...upgraded, { ...more, digest: digestOf([...upgraded, more]) }]];
+    (await openIn(temp)).close();
+    (await openIn(temp, { migrations: first })).close();
+    const path = databaseIn(temp);
+    const backup = join(temp.home, backups()[0] ?? '');
+    rmSync(path);
+    renameSync(backup, path);
+    const store = await openIn(temp, { migrations: second });
+    expect(store.sql.get('PRAGMA user_version')).toEqual({ user_version: second.length });
+    store.close();
+    expect(backups()).toHaveLength(1);
   });
 
   it('is undone as a whole when a step fails', async () => {
