@@ -8,6 +8,8 @@ type StoredRow = Omit<AuditRow, 'body'> & { readonly body: string };
 const columns = 'seq, at, type, tenant_id, run_id, session_id, body, prev_hash, hash';
 /** Rows of the chain that are looked at together. */
 const batch = 1000;
+/** Of the numbers that a column can hold. */
+const lowest = -(2 ** 63);
 
 /** Reads the log that `audit.ts` writes: rows of one tenant, and the one chain of them all. */
 export function createAuditLog(sql: Sql, tenant: string) {
@@ -25,14 +27,14 @@ export function createAuditLog(sql: Sql, tenant: string) {
     return { where: used.map(([condition]) => condition).join(' AND '), params: used.map(([, value]) => value) };
   };
 
-  /** Every row of the chain, read in batches. */
+  /** Every row of the chain, read in batches; one with a number that none of ours has comes first. */
   function* inOrder(): Generator<StoredRow> {
-    for (let seq = 0; ; ) {
-      const rows = sql.all<StoredRow>(`SELECT ${columns} FROM audit WHERE seq > ? ORDER BY seq LIMIT ${batch}`, seq);
+    for (let from = lowest; ; ) {
+      const rows = sql.all<StoredRow>(`SELECT ${columns} FROM audit WHERE seq >= ? ORDER BY seq LIMIT ${batch}`, from);
       yield* rows;
       const last = rows.at(-1);
       if (last === undefined || rows.length < batch) return;
-      seq = last.seq;
+      from = last.seq + 1;
     }
   }
 
@@ -119,6 +121,7 @@ export function createAuditLog(sql: Sql, tenant: string) {
         break: broken,
       });
       for (const row of inOrder()) {
+        if (row.seq < 1) return result({ seq: row.seq, reason: 'a number below 1' });
         first ??= { seq: row.seq - 1, hash: row.seq === 1 ? genesis : row.prev_hash };
         if (entries === 0) last = first;
         const fault = faultOf(row, last);

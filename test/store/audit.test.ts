@@ -61,4 +61,19 @@ it('shows one changed character anywhere in the log', async () => {
   close();
 });
 
+it('shows a row that was put before the first one', async () => {
+  const { sql, close } = await openIn(temp);
+  const audit = createAudit(sql);
+  const entry = { type: 'decision', tenant_id: tenant, run_id: null, session_id: null, body: {} } as const;
+  sql.write('full', () => audit.append(entry, 1));
+  const log = createAuditLog(sql, tenant);
+  for (const seq of ['0', '-7', '-9223372036854775808']) {
+    sql.run(
+      `INSERT INTO audit SELECT ${seq}, at, type, tenant_id, run_id, session_id, body, prev_hash, hash FROM audit WHERE seq = 1`,
+    );
+    expect([seq, log.verify([]).break?.reason]).toEqual([seq, 'a number below 1']);
+  }
+  close();
+});
+
 const flipped = (character: string): string => String.fromCharCode(character.charCodeAt(0) ^ 1);
