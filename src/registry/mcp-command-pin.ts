@@ -10,7 +10,12 @@ type PinnedFile = {
   /** Size, times and place: a file with the same ones is not read again. */
   readonly stamp: string;
 };
-type Pin = { readonly command: PinnedFile | null; readonly script: PinnedFile | null };
+type Pin = {
+  readonly command: PinnedFile | null;
+  readonly script: PinnedFile | null;
+  /** Came with a database of another installation (`store/foreign.ts`): nobody here has seen what it starts. */
+  readonly elsewhere?: true;
+};
 
 export type CommandPinDeps = {
   /** SHA-256 of a file in hexadecimal, taken in a thread; null when it cannot be read. */
@@ -50,6 +55,7 @@ export function createCommandPins(deps: CommandPinDeps) {
       // Written by `pin`.
       const before = readJson(row.command_pin) as Pin | null;
       if (before === null) return null;
+      if (before.elsewhere === true) return 'another installation registered it';
       const after = await now(row, before);
       for (const [what, old, found] of [
         ['its program', before.command, after.command],

@@ -37,6 +37,16 @@ export type UntrustedContent = {
   readonly former: FormerTrust | null;
 };
 
+/** What begins to count with a database that is accepted. */
+export type Brought = {
+  readonly kind: 'backend' | 'hook' | 'MCP server' | 'setting';
+  readonly name: string;
+  /** Where it leads, what it starts, or what it is set to. */
+  readonly value: string;
+  /** Names of the operator's own variables whose values go there. */
+  readonly gets: readonly string[];
+};
+
 /** A database that another installation made, with what an operator has to know of it (11 §4.7). */
 export type ForeignDatabase = {
   readonly path: string;
@@ -44,6 +54,9 @@ export type ForeignDatabase = {
   readonly bytes: number;
   /** Rows by table. */
   readonly counts: Readonly<Record<string, number>>;
+  readonly brings: readonly Brought[];
+  /** How many more of these there are. */
+  readonly more: number;
 };
 
 /** One document of the project as `trust show` has it. */

@@ -7,6 +7,7 @@ import { connectForReading } from './access.ts';
 import { createAudit, genesis } from './audit.ts';
 import { createSql } from './connection.ts';
 import { storeError } from './failure.ts';
+import { contentsOf, withoutUser } from './foreign-contents.ts';
 import type { Handle } from './handle.ts';
 import { checkWhole, inspect, isOurs, originMac, sizeOf } from './inspect.ts';
 import { latest, migrations } from './migrate.ts';
@@ -36,7 +37,7 @@ export async function readForeign(options: ForeignOptions): Promise<ForeignDatab
       // The one column of a count.
       handle.pluck(`SELECT count(*) FROM ${table}`).get() as number;
     const counts = counted.map((table) => [table, count(table)] as const);
-    return { path, sha256, bytes: sizeOf(path), counts: Object.fromEntries(counts) };
+    return { path, sha256, bytes: sizeOf(path), counts: Object.fromEntries(counts), ...contentsOf(handle) };
   } catch (error) {
     throw storeError(error, path);
   } finally {
@@ -87,13 +88,27 @@ const removed = [
   ),
   ...['remembered', 'tool_pins', 'read_marks', 'path_locks', 'idempotency'].map((table) => `DELETE FROM ${table}`),
   "DELETE FROM asks WHERE state = 'pending'",
-  'UPDATE backends SET key_literal = NULL',
-  'UPDATE mcp_servers SET auth_token = NULL, command_pin = NULL',
+  // What stands there itself belongs to whoever wrote it down; names of variables stay. A value that is missing is refused
+  // where it is used: without an injected argument the model would choose one.
+  `UPDATE backends SET key_literal = NULL, headers = ${withoutValues('headers')}`,
+  `UPDATE hooks SET headers = ${withoutValues('headers')}, inject = ${withoutValues('inject')}`,
+  `UPDATE mcp_servers SET auth_token = NULL, headers = ${withoutValues('headers')}, inject = ${withoutValues('inject')},
+     env = (SELECT json_group_object(key, NULL) FROM json_each(env) WHERE type = 'null')`,
+  // Nobody here has seen what they start (`registry/mcp-command-pin.ts`).
+  `UPDATE mcp_servers SET pin_command = 1, command_pin = '{"command":null,"script":null,"elsewhere":true}'
+     WHERE transport = 'stdio'`,
+  "UPDATE mcp_servers SET command_pin = NULL WHERE transport <> 'stdio'",
   // No call of a run that somebody else began, or had approved, is ever made: such a run cannot go on.
   'DELETE FROM run_state',
   "UPDATE tool_calls SET state = 'skipped' WHERE state IN ('planned', 'started')",
   "UPDATE plan_steps SET status = 'pending', run_id = NULL WHERE status IN ('running', 'waiting')",
 ];
+
+/** SQL: a column of names and values in which values that are no reference to a variable are taken out. */
+function withoutValues(column: string): string {
+  return `(SELECT json_group_object(key, CASE WHEN instr(value, '\${env:') > 0 THEN value ELSE '\${env:VALUE_WAS_REMOVED}' END)
+     FROM json_each(${column}))`;
+}
 
 function adopt(
   sql: Sql,
@@ -107,6 +122,10 @@ function adopt(
   const at = now();
   const head = sql.get<{ seq: number; hash: string }>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
   for (const statement of removed) sql.run(statement);
+  const backends = sql.all<{ id: string; proxy: string }>("SELECT id, proxy FROM backends WHERE proxy <> ''");
+  for (const { id, proxy } of backends) sql.run('UPDATE backends SET proxy = ? WHERE id = ?', withoutUser(proxy), id);
+  const proxies = sql.column<string>("SELECT value FROM kv WHERE key = 'config.web-proxy'");
+  for (const proxy of proxies) sql.run('UPDATE kv SET value = ? WHERE value = ?', withoutUser(proxy), proxy);
   sql.run("UPDATE runs SET status = 'cancelled', ended_at = ? WHERE ended_at IS NULL", at);
   sql.run('UPDATE auth_secret SET secret = ?, created_at = ?, rotated_at = NULL', randomBytes(32), at);
   const id = randomUUID();

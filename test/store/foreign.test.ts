@@ -33,10 +33,17 @@ async function planted(): Promise<void> {
        'b', 0, 1, 1)`;
   database.exec(`
     INSERT INTO backends (id, name, type, base_url, key_literal, headers, proxy, created_at, updated_at)
-      VALUES ('b_1', 'far', 'openai', 'http://far.invalid', 'planted-key', '{}', '', 1, 1);
+      VALUES ('b_1', 'far', 'openai', 'http://far.invalid', 'planted-key', '{"X-A":"planted-header"}',
+        'http://u:planted-password@proxy.invalid', 1, 1);
+    INSERT INTO hooks (id, name, url, timeout_ms, allow_private, headers, inject, created_at, updated_at)
+      VALUES ('h_1', 'svc', 'http://svc.invalid', 1, 0, '{"A":"planted-header","B":"Bearer \${env:MINE}"}',
+        '{"tenant":"planted-value"}', 1, 1);
+    INSERT INTO kv (key, value, updated_at) VALUES ('config.shell-env', '"AWS_SECRET_ACCESS_KEY"', 1);
     INSERT INTO mcp_servers (id, name, transport, args, env, auth_type, auth_token, headers, inject, connect_timeout_ms,
       call_timeout_ms, pin_command, command_pin, created_at, updated_at)
-      VALUES ('m_1', 'srv', 'stdio', '[]', '{}', 'bearer', 'planted-token', '{}', '{}', 1, 1, 1, '{}', 1, 1);
+      VALUES ('m_1', 'srv', 'stdio', '["-c","touch mark"]', '{"A":"planted-value","MINE":null}', 'bearer', 'planted-token', '{}',
+        '{}', 1, 1, 0, '{}', 1, 1);
+    UPDATE mcp_servers SET command = 'sh';
     INSERT INTO tool_pins (provider_kind, provider_id, tool, sha256, definition, state, seen_at, accepted_at)
       VALUES ('mcp', 'm_1', 't', 'x', '{}', 'accepted', 1, 1);
     INSERT INTO remembered (id, call_hash, policy_sha256, ask_id, created_at) VALUES ('r', 'h', 'p', 'a', 1);
@@ -59,6 +66,13 @@ describe('a database of another installation', () => {
     expect(await readForeign(options('ours'))).toMatchObject({
       path: path(),
       counts: { backends: 1, sessions: 1, runs: 1 },
+      brings: [
+        { kind: 'backend', name: 'far', value: 'http://far.invalid, by http://proxy.invalid', gets: [] },
+        { kind: 'hook', name: 'svc', value: 'http://svc.invalid', gets: ['MINE'] },
+        { kind: 'MCP server', name: 'srv', value: 'starts sh -c touch mark', gets: ['MINE'] },
+        { kind: 'setting', name: 'shell-env', value: 'AWS_SECRET_ACCESS_KEY', gets: [] },
+      ],
+      more: 0,
     });
     expect(await readForeign(options('theirs'))).toBeNull();
   });
@@ -78,9 +92,25 @@ describe('a database of another installation', () => {
     for (const table of ['remembered', 'tool_pins', 'run_state', 'auth_sessions', 'mcp_auth']) {
       expect([table, all(`SELECT * FROM ${table}`)]).toEqual([table, []]);
     }
-    expect(all('SELECT name, key_literal FROM backends')).toEqual([{ name: 'far', key_literal: null }]);
-    expect(all('SELECT name, auth_token, command_pin FROM mcp_servers')).toEqual([
-      { name: 'srv', auth_token: null, command_pin: null },
+    const missing = `\${env:VALUE_WAS_REMOVED}`;
+    expect(all('SELECT name, key_literal, headers, proxy FROM backends')).toEqual([
+      { name: 'far', key_literal: null, headers: JSON.stringify({ 'X-A': missing }), proxy: 'http://proxy.invalid' },
+    ]);
+    expect(all('SELECT headers, inject FROM hooks')).toEqual([
+      {
+        headers: JSON.stringify({ A: missing, B: `Bearer \${env:MINE}` }),
+        inject: JSON.stringify({ tenant: missing }),
+      },
+    ]);
+    // It is not started before somebody here has accepted it.
+    expect(all('SELECT name, auth_token, env, pin_command, command_pin FROM mcp_servers')).toEqual([
+      {
+        name: 'srv',
+        auth_token: null,
+        env: '{"MINE":null}',
+        pin_command: 1,
+        command_pin: '{"command":null,"script":null,"elsewhere":true}',
+      },
     ]);
     expect(all('SELECT id, state FROM asks')).toEqual([{ id: 'ask_yes', state: 'approved' }]);
     expect(all('SELECT status FROM runs')).toEqual([{ status: 'cancelled' }]);

@@ -86,9 +86,7 @@ function Server({
           <Safe text={url ?? ''} />
         </p>
       )}
-      {server.command_changed ? (
-        <p className="note danger">The program is another one than when it was registered.</p>
-      ) : null}
+      {server.command_changed ? <p className="note danger">The program is not one that was accepted here.</p> : null}
       {set.length === 0 ? null : <p className="small muted">{set.join(', ')}</p>}
       {[...(last_error === null ? [] : [last_error]), ...notices].map((line) => (
         <p key={line} className="note warn wrap">

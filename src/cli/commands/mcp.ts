@@ -209,9 +209,8 @@ const accept: Handler = async (context) => {
 
 async function acceptCommand(context: Context, { name, command, args }: McpServerView): Promise<number> {
   const line = quoteAll([command ?? '', ...args]);
-  context.terminal.err(
-    `${context.safe(`The program of "${name}" is another one than when it was registered: ${line}`)}\n`,
-  );
+  context.terminal.err(`${context.safe(`The program of "${name}" is not one that was accepted here: ${line}`)}
+`);
   if (context.invocation.flags.bool('yes') !== true) {
     if (!context.terminal.interactive()) {
       throw usage('nothing is accepted without a terminal: add --yes once you have looked', [

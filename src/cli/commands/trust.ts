@@ -3,6 +3,7 @@ import type { RuntimeClient } from '../../client/operations.ts';
 import type { ForeignDatabase, TrustView, UntrustedContent } from '../../schema/overlay.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import { quote } from '../../text/quote.ts';
+import { escapeText } from '../../view/escape.ts';
 import type { Context, Handler } from '../context.ts';
 import { when } from '../times.ts';
 import { askTrust, type ContentUse, refusal } from '../trust-prompt.ts';
@@ -38,7 +39,7 @@ async function unlessMissing(found: Promise<readonly UntrustedContent[]>): Promi
 }
 
 /** What a person has to know of a database before it is used: how much there is, and what becomes of it. */
-const asContent = ({ path, sha256, bytes, counts }: ForeignDatabase): UntrustedContent => ({
+const asContent = ({ path, sha256, bytes, counts, brings, more }: ForeignDatabase): UntrustedContent => ({
   kind: 'database',
   path,
   sha256,
@@ -46,11 +47,22 @@ const asContent = ({ path, sha256, bytes, counts }: ForeignDatabase): UntrustedC
   text: [
     'Another installation made this database. It holds:',
     ...Object.entries(counts).map(([table, count]) => `  ${table.replace('_', ' ')}: ${count}`),
-    'Trusting it keeps these, and removes logins, stored keys, what was remembered and accepted, and open asks.',
-    'Its unfinished runs are cancelled. A backend that it brings gets what you send to it: see reins backend list.',
+    ...(brings.length === 0 ? [] : ['With it these count here:', ...brings.map(broughtLine)]),
+    ...(more === 0 ? [] : [`  and ${more} more`]),
+    'Trusting it keeps these, and removes logins, stored keys, values of headers and of injected arguments, what was',
+    'remembered and accepted, and open asks. Its unfinished runs are cancelled. A run reaches the services that it brings,',
+    'with the variables that they name; a program that it brings starts once you accept it: reins mcp accept <name>.',
   ].join('\n'),
   former: null,
 });
+
+/** One line whatever the names hold: a line of another's would read like one of ours. */
+function broughtLine({ kind, name, value, gets }: ForeignDatabase['brings'][number]): string {
+  const shown = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text);
+  const variables = gets.length === 0 ? '' : ` (gets ${gets.join(', ')})`;
+  const sign = kind === 'setting' ? ' =' : ':';
+  return `  ${escapeText(`${kind} ${shown(name)}${sign} ${shown(value)}${shown(variables)}`, { mode: 'line' })}`;
+}
 
 async function settle(client: RuntimeClient, { kind, path, sha256 }: UntrustedContent): Promise<void> {
   if (kind === 'database') await client.acceptDatabase({ sha256 });
