@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { messageOf } from '../text/thrown.ts';
 import { planMarkdown } from '../view/plan-lines.ts';
 import type { Plan } from '../schema/plan.ts';
@@ -27,6 +27,8 @@ export function createMirror(deps: MirrorDeps) {
   /** In turn with other processes, so that the last writer has the last state. */
   const guarded = async (name: string, body: () => void): Promise<void> => {
     try {
+      // Names are made by us, but a database may come from elsewhere (11 §4.7).
+      if (basename(name) !== name) throw new Error('its name is no file name');
       mkdirSync(deps.directory, { recursive: true, mode: 0o700 });
       const release = await lockFile(`${pathOf(name)}.lock`, deps.now);
       try {

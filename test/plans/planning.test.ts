@@ -323,4 +323,13 @@ describe('the mirror file', () => {
     expect(files()).toEqual([`${name}.edited.md`]);
     expect(readFileSync(join(place.home, '.reins/plans', `${name}.edited.md`), 'utf8')).toBe('my notes\n');
   });
+
+  test('is written nowhere else, whatever name a plan of another database has', async () => {
+    const { plan, client, place, change } = await open([plans(['one'])]);
+    await plan();
+    change("UPDATE plans SET name = '../../notes'");
+    writeFileSync(join(place.home, 'notes.md'), 'mine\n');
+    await client.deletePlan({ plan: '../../notes', force: false });
+    expect(readFileSync(join(place.home, 'notes.md'), 'utf8')).toBe('mine\n');
+  });
 });
