@@ -73,7 +73,7 @@ export function createObserver(deps: ObserverDeps) {
     const proxy = proxyFor(backend.proxy, backend.base_url, deps.environment);
     // The password of a proxy is a secret like any other.
     const url = proxy === null ? null : parseUrl(proxy);
-    if (url !== null) deps.secrets.register('proxy.password', url.password);
+    if (url !== null) for (const password of spellings(url.password)) deps.secrets.register('proxy.password', password);
     return proxy;
   };
 
@@ -218,5 +218,14 @@ async function readScript(backend: BackendRow, workspace: string, at: number): P
     const text = `Backend "${backend.name}": ${message.replace(/\.$/, '')}; ${mend}`;
     const named = new RuntimeError(code, text, { cause: error });
     return { state: 'failed', failure: { class: 'invalid_request', message }, at, error: named };
+  }
+}
+
+/** As it stands in a URL, and as it is meant. */
+function spellings(password: string): readonly string[] {
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
   }
 }

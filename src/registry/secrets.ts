@@ -22,6 +22,22 @@ export type Secrets = Mask & {
   expand(text: string, label: string): Expanded;
 };
 
+/** Words that stand before a credential in a header. */
+const scheme = /^(?:bearer|basic|token|api-?key|key|bot|jwt|dpop|ssws)\s+(\S+)\s*$/i;
+/** A header of cookies, each of which is a credential. */
+const cookies = /^[^\s=;,]+=[^\s;]*(?:;\s*[^\s=;,]+=[^\s;]*)*;?$/;
+
+/** What of a value is the secret by itself: a service says `no such token abc` and leaves out the `Bearer` before it. */
+function credentialsIn(value: string): readonly string[] {
+  const token = scheme.exec(value)?.[1];
+  if (token !== undefined) {
+    // A name and a password, if it is of the scheme that has them.
+    const password = /^basic/i.test(value) ? /:(.+)$/.exec(Buffer.from(token, 'base64').toString('utf8'))?.[1] : null;
+    return password == null ? [token] : [token, password];
+  }
+  return cookies.test(value) ? value.split(/;\s*/).map((part) => part.slice(part.indexOf('=') + 1)) : [];
+}
+
 const reference = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
@@ -53,6 +69,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
       });
       if (missing !== null) return { kind: 'missing', variable: missing };
       mask.register(label, value);
+      for (const part of credentialsIn(value)) mask.register(label, part);
       return { kind: 'value', value };
     },
   };

@@ -260,4 +260,25 @@ describe('variables', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax under test
     expect(secrets.expand('${env:EMPTY} ${env:NONE}', 'b.x')).toEqual({ kind: 'missing', variable: 'EMPTY' });
   });
+
+  it('are known without the scheme that stands before them, and as each of several cookies', () => {
+    const known = createSecrets({ environment: { AUTH: 'Token token-of-a-variable' } });
+    for (const text of ['Bearer token-of-a-header', `\${env:AUTH}`, 'sid=first-cookie; lang=en; b=second-cookie']) {
+      known.expand(text, 'svc.x');
+    }
+    known.expand(`Basic ${Buffer.from('me:password-of-me').toString('base64')}`, 'svc.x');
+    for (const secret of [
+      'token-of-a-header',
+      'token-of-a-variable',
+      'first-cookie',
+      'second-cookie',
+      'password-of-me',
+    ]) {
+      expect(known.mask(`bad: ${secret}.`)).toBe('bad: •••(svc.x).');
+    }
+    expect(known.mask('lang=en')).toBe('lang=en');
+    // Not every word before another one is a scheme.
+    known.expand('acme corporation', 'svc.tenant');
+    expect(known.mask('a corporation')).toBe('a corporation');
+  });
 });
