@@ -101,8 +101,9 @@ function commandPath(operand: string): Parsed<CommandTest> {
       if (action === 'allow') return no;
       // No word names what lies in a directory that is copied or removed whole: a person is asked, since it may be left out.
       for (const taken of scope.taken(analysis)) {
-        const held = heldPlace(taken, scope.host);
-        if (held !== null) return perhaps(`${taken.given} holds ${held}, which matches ${operand}`);
+        const exact = taken.exactly === true && pathMatches(scope.path(taken.real), matches, scope, action);
+        const held = exact ? taken.real : heldPlace(taken, scope.host);
+        if (held !== null) return perhaps(`${taken.given} ${taken.verb ?? 'holds'} ${held}, which matches ${operand}`);
       }
       return no;
     },

@@ -6,6 +6,7 @@ import type { GlobPlaces } from './glob.ts';
 import { namedPaths } from './named-paths.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
 import { type Taken, takenPlaces } from './taken-along.ts';
+import { unknownOperands } from './unknown-operands.ts';
 
 export type Result = 'true' | 'false' | 'indeterminate';
 
@@ -104,7 +105,7 @@ export function createScope(
     taken(line) {
       const known = taken.get(line);
       if (known !== undefined) return known;
-      const found = takenPlaces(line, host, path);
+      const found = [...takenPlaces(line, host, path), ...unknownOperands(line, host, path)];
       taken.set(line, found);
       return found;
     },

@@ -3,6 +3,7 @@ import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
 import { expandBraces } from './braces.ts';
+import { findTests, type Kind } from './find-tests.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
 import { comparable, isWithin } from './paths.ts';
 
@@ -41,7 +42,6 @@ const takers: Readonly<Record<string, Taker>> = {
   chmod: changes(/^-[A-Za-z]*R|^--rec/),
   chown: changes(/^-[A-Za-z]*R|^--rec/),
   chgrp: changes(/^-[A-Za-z]*R|^--rec/),
-  find: changes(/^-delete$/),
   ln: opens(null),
   mount: opens(/^--r?bind$|^-[A-Za-z]*[BRo]/),
 };
@@ -55,6 +55,16 @@ export type Taken = {
   readonly real: string;
   readonly changes: boolean;
   readonly opens: boolean;
+  /** How `given` stands to what it holds. */
+  readonly verb?: 'may be';
+  /** Only what this holds for is taken. */
+  readonly admits?: (path: string) => boolean;
+  /** It is chosen by names, and may have this one wherever it lies. */
+  readonly mayBeNamed?: (name: string) => boolean;
+  /** Nobody knows what, anywhere on the machine. */
+  readonly anywhere?: true;
+  /** The path itself, not what lies in it. */
+  readonly exactly?: true;
 };
 
 /** The directories that the commands of a call take with all they hold. */
@@ -65,6 +75,7 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
   const [program, ...rest] = command.words;
   const name = baseName(program?.text ?? '');
   if (containers.has(name)) return directoriesOf(mountedBy(rest), command, opens(null), host, read);
+  if (name === 'find' || name === 'gfind') return foundBy(rest, command, host, read);
   if (name === 'git') return directoriesOf(cleanedBy(rest), command, changes(null), host, read);
   const taker = Object.hasOwn(takers, name) ? takers[name] : undefined;
   if (taker === undefined) return [];
@@ -96,6 +107,35 @@ const directoriesOf = (
     }))
     .filter(({ real }) => host.isDirectory(real));
 
+/** What `find` removes itself: as much of its directories as its tests let through. */
+function foundBy(
+  rest: readonly CommandWord[],
+  command: FoundCommand,
+  host: PolicyHost,
+  read: ReadPath,
+): readonly Taken[] {
+  if (!rest.some(({ text }) => text === '-delete')) return [];
+  const { places, mayGive, asksFor } = findTests(rest);
+  const begins = places.length === 0 ? [here] : places;
+  return directoriesOf(begins, command, changes(null), host, read).map((taken) => ({
+    ...taken,
+    mayBeNamed: asksFor,
+    admits: (path) => begins.some((place) => mayGive(spelled(path, taken.real, place.path), kindOfPath(path, host))),
+  }));
+}
+
+/** What `find` says of a path that exists. */
+export const kindOfPath = (path: string, host: PolicyHost): Kind =>
+  !host.isDirectory(path) ? 'other' : contents(path, host).length === 0 ? 'directory' : 'full directory';
+
+/** A path below a directory as `find` spells it, which was given that directory by this name. */
+export const spelled = (path: string, directory: string, given: string): string =>
+  path === directory
+    ? given
+    : `${given.replace(/\/$/, '')}/${path.slice(directory === '/' ? 1 : directory.length + 1)}`;
+
+const here: CommandWord = { text: '.', path: '.', open: false };
+
 /** The directories of this machine among the words of a container: `-v ~:/x`, `--mount type=bind,src=/,dst=/x`. */
 function mountedBy(rest: readonly CommandWord[]): readonly CommandWord[] {
   return rest.flatMap((word, index): readonly CommandWord[] => {
@@ -121,16 +161,38 @@ function cleanedBy(rest: readonly CommandWord[]): readonly CommandWord[] {
   );
   const [within] = rest.flatMap((_, index) => (rest[index - 1]?.text === '-C' && index < at ? [rest[index]] : []));
   if (places.length > 0) return places;
-  return [within ?? { text: '.', path: '.', open: false }];
+  return [within ?? here];
 }
 
 /** Why a person has to be asked about what a directory holds of ours (11 §6.1), or null. */
-export function ownIn({ given, real, changes, opens }: Taken, host: PolicyHost): string | null {
+export function ownIn(taken: Taken, host: PolicyHost): string | null {
+  const { given, real, changes, opens, verb = 'holds', admits } = taken;
   const { secrets, plane } = host.guarded;
+  // What may be anything most likely is not ours; what is said of it is said by the rules about places.
+  if (taken.anywhere === true) return null;
   if (opens && isWithin(comparable(real, host), comparable(host.realPath(host.workspace), host))) return null;
-  const places = [...secrets, ...(changes ? plane : []), inside(real, '.reins')];
-  const held = places.find((place) => isHeld(place, real, host));
-  return held === undefined ? null : `${given} holds what belongs to Reins: ${held}`;
+  const whole = changes || admits === undefined;
+  const places = [...secrets, ...(changes ? plane : []), ...(whole ? [inside(real, '.reins')] : [])];
+  for (const place of places) {
+    const held = heldOf(place, taken, host);
+    if (held !== null) return `${given} ${verb} what belongs to Reins: ${held}`;
+  }
+  return null;
+}
+
+/** The place if it is taken, or what lies in it and is; null where nothing of it is. */
+function heldOf(place: string, { real, admits, exactly }: Taken, host: PolicyHost): string | null {
+  if (exactly === true) return isWithin(comparable(real, host), comparable(place, host)) ? real : null;
+  if (!isHeld(place, real, host)) return null;
+  return admits === undefined ? place : ([place, ...contents(place, host)].find(admits) ?? null);
+}
+
+/** What a directory holds, two deep. */
+function contents(place: string, host: PolicyHost): readonly string[] {
+  if (!host.isDirectory(place)) return [];
+  const first = ['*', '.*'].flatMap((name) => host.filesLike(inside(place, name)));
+  const second = first.flatMap((path) => (host.isDirectory(path) ? host.filesLike(inside(path, '*')) : []));
+  return [...first, ...second];
 }
 
 /**
@@ -139,16 +201,19 @@ export function ownIn({ given, real, changes, opens }: Taken, host: PolicyHost):
  */
 export function createHeldPlace(source: string): (taken: Taken, host: PolicyHost) => string | null {
   let known: readonly string[] | null = null;
-  return ({ real }, host) => {
+  return (taken, host) => {
+    const { real } = taken;
     known ??= patternsOf(source);
     for (const pattern of known) {
-      for (const place of placesOf(pattern, real, host)) {
+      for (const place of [...placesOf(pattern, real, host), ...deeper(pattern, taken)]) {
         // What stands before the first wildcard tells whether it is worth a look at the disk.
         const [above = ''] = /^[^*?[\\]*(?=\/)/.exec(place) ?? [];
         if (!isWithin(comparable(above, host), comparable(real, host))) continue;
         const found = /[*?[\\]/.test(place) ? host.filesLike(place) : [place];
-        const held = found.find((path) => isHeld(path, real, host));
-        if (held !== undefined) return held;
+        for (const path of found) {
+          const held = heldOf(path, taken, host);
+          if (held !== null) return held;
+        }
       }
     }
     return null;
@@ -169,6 +234,13 @@ function placesOf(pattern: string, directory: string, { home, workspace }: Polic
   if (deep) return [directory, home, workspace].map((base) => inside(base, rest));
   if (rest.startsWith('~/')) return [`${home}${rest.slice(1)}`];
   return [rest.startsWith('/') ? rest : inside(workspace, rest)];
+}
+
+/** Where a name is asked for, it is worth a look at what lies deeper. */
+function deeper(pattern: string, { real, mayBeNamed }: Taken): readonly string[] {
+  const name = /^\*\*\/([^/]+)$/.exec(pattern)?.[1];
+  if (name === undefined || mayBeNamed?.(name.replaceAll('*', '')) !== true) return [];
+  return ['*', '*/*', '*/*/*'].map((above) => inside(real, `${above}/${name}`));
 }
 
 const inside = (directory: string, name: string): string => `${directory === '/' ? '' : directory}/${name}`;

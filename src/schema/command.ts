@@ -12,7 +12,24 @@ export type CommandWord = {
   readonly open: boolean;
   /** A program puts something else in its place, or behind it: what `find` has found, what `xargs` reads. */
   readonly filled?: boolean;
+  /** A part of it that only the run knows, where the line tells what gives it. */
+  readonly unknown?: UnknownPart;
 };
+
+/** What stands before and behind such a part, as in `path`, and what it may come from. */
+export type UnknownPart = {
+  readonly before: string;
+  readonly behind: string;
+  /** The shell, or the program that gets it, makes several words of it. */
+  readonly split: boolean;
+  readonly origins: readonly Origin[];
+};
+
+/** What gives a text that only the run knows: a command that prints it, a text of the line itself, or anything else. */
+export type Origin =
+  | { readonly kind: 'printed'; readonly words: readonly CommandWord[]; readonly input: readonly Origin[] }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file' };
 
 export type CommandRedirect = {
   readonly operator: string;

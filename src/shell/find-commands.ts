@@ -1,8 +1,11 @@
-import type { CommandRedirect, CommandWord, FoundCommand } from '../schema/command.ts';
+import type { CommandRedirect, CommandWord, FoundCommand, Origin } from '../schema/command.ts';
 import { expandingLine, substitutesIn, valuePayloads } from './assigned.ts';
 import { createDirectories } from './directories.ts';
 import { createNamedLines } from './named-lines.ts';
 import { createNames } from './names.ts';
+import { inputOrigins } from './origins.ts';
+import { cameFrom } from './filled-in.ts';
+import { listGivers, listsRead } from './lists.ts';
 import { readsCode, linesInCode } from './code-lines.ts';
 import { codeLines, type Payload, payloadsOf } from './payload.ts';
 import { baseName, shells } from './programs.ts';
@@ -43,20 +46,20 @@ export type Found = {
 };
 
 /** What stands around a command: it was revealed at this depth, and reads one of these texts, as far as is known. */
-type Around = { readonly depth: number; readonly input: readonly string[] };
+type Around = { readonly depth: number; readonly input: readonly string[]; readonly origins: readonly Origin[] };
 
 /**
  * Collects and reveals (02 §9.3). Null when a text has to be parsed and there is no parser. Bounded; never throws.
  */
 export function findInWords(words: readonly string[], parse: ParseScript | null): Found | null {
   const finder = createFinder(parse);
-  finder.command(words.map(literalWord), [], { depth: 0, input: [] });
+  finder.command(words.map(literalWord), [], { depth: 0, input: [], origins: [] });
   return finder.needsParser() ? null : finder.found();
 }
 
 export function findInScript(script: Script, parse: ParseScript): Found {
   const finder = createFinder(parse);
-  finder.script(script, { depth: 0, input: [] });
+  finder.script(script, { depth: 0, input: [], origins: [] });
   return finder.found();
 }
 
@@ -70,6 +73,7 @@ function createFinder(parse: ParseScript | null) {
   let needsParser = false;
   /** What the text that is being read gets from outside, where nothing in it stands before a pipe. */
   let outer: readonly string[] = [];
+  let outerOrigins: readonly Origin[] = [];
   /** Something in the line may run again, or later than it stands: a loop, a function, a trap. */
   let repeats = false;
 
@@ -89,8 +93,9 @@ function createFinder(parse: ParseScript | null) {
 
   const script = (read: Script, around: Around): void => {
     if (read.error !== null) unread ??= read.error;
-    const before = outer;
+    const before = [outer, outerOrigins] as const;
     outer = around.input;
+    outerOrigins = around.origins;
     for (const step of read.steps) {
       if (step.kind === 'values') assign(step, around);
       else if (step.kind === 'command') readStep(step, around);
@@ -99,7 +104,7 @@ function createFinder(parse: ParseScript | null) {
         if (step.kind === 'function') named.addFunction(step.name);
       }
     }
-    outer = before;
+    [outer, outerOrigins] = before;
   };
 
   const assign = ({ name, words, certain, append }: Extract<Step, { kind: 'values' }>, around: Around): void => {
@@ -123,10 +128,12 @@ function createFinder(parse: ParseScript | null) {
     if (brace !== undefined) unnamed ??= `the program ${brace.text} is no literal`;
     const own = inputOf(step);
     const input = own.length > 0 ? own : around.input;
+    const given = originsOf(step);
+    const origins = given.length > 0 ? given : outerOrigins;
     for (const [index, choice] of names.readings([...step.words, ...targets]).entries()) {
       const words = step.words.flatMap((word) => expand(word, choice));
       const redirects = step.redirects.flatMap((one) => redirectsOf(one, choice));
-      command(words, redirects, { depth: index === 0 ? around.depth : around.depth + 1, input });
+      command(words, redirects, { depth: index === 0 ? around.depth : around.depth + 1, input, origins });
     }
   };
 
@@ -170,6 +177,16 @@ function createFinder(parse: ParseScript | null) {
     return step.input.length === 0 ? outer : written(step.input);
   };
 
+  /** Many commands of a group read the same. */
+  const knownOrigins = new WeakMap<object, readonly Origin[]>();
+  const originsOf = (step: Extract<Step, { kind: 'command' }>): readonly Origin[] => {
+    if (step.redirects.length === 0 && step.input.length === 0) return [];
+    const key = step.redirects.length === 0 ? step.input : step;
+    const known = knownOrigins.get(key) ?? inputOrigins(step, expand);
+    knownOrigins.set(key, known);
+    return known;
+  };
+
   /** What the command in `<(..)` may print. */
   const printedBy = (program: string): readonly string[] =>
     parse === null ? [] : written(parse(program.slice(2, -1)).steps);
@@ -182,13 +199,17 @@ function createFinder(parse: ParseScript | null) {
       return;
     }
     const known = around.input.filter((text) => !isProgram(text));
-    const values = [...codeRead(words, known), ...wordsRead(words, known)].map(literalWord);
+    const read = [...codeRead(words, known), ...wordsRead(words, known)].map(literalWord);
+    const values = [...read, ...listsRead(words, around.origins)];
     directories.during(words, () => {
       commands.push({ words, redirects, values, directories: directories.current(), revealed: isRevealed });
       if (words.length === 0) return;
       // Alone, `exec` changes only what its redirects name.
       const reads = words.length > 1 || redirects.some(({ operator }) => operator.startsWith('<'));
-      started(words, reads || baseName(words[0]?.text ?? '') !== 'exec' ? around : { ...around, input: [] });
+      started(
+        words,
+        reads || baseName(words[0]?.text ?? '') !== 'exec' ? around : { ...around, input: [], origins: [] },
+      );
     });
   };
 
@@ -209,9 +230,20 @@ function createFinder(parse: ParseScript | null) {
     if (name === 'trap') repeats = true;
     if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) names.forget();
     if (name === 'alias') named.addAliases(words.slice(1));
-    for (const payload of payloadsOf(words)) reveal(payload, name, around);
+    const givers = listGivers(words, around.origins);
+    if (reading.has(name)) {
+      for (const word of words.slice(1)) if (/^[A-Za-z_]\w*$/.test(word.text)) names.mayHold(word.text, givers);
+    }
+    if (name === 'set') {
+      const unknown = words.flatMap((word) => word.unknown?.origins ?? []);
+      for (const parameter of '@*123456789') names.mayHold(parameter, unknown);
+    }
+    for (const payload of payloadsOf(words)) {
+      reveal('words' in payload ? { ...payload, words: cameFrom(payload.words, givers) } : payload, name, around);
+    }
     for (const text of codeRead(words, around.input)) {
-      for (const payload of codeLines(linesInCode(name, text))) reveal(payload, name, { ...around, input: [] });
+      for (const payload of codeLines(linesInCode(name, text)))
+        reveal(payload, name, { ...around, input: [], origins: [] });
     }
     // Bash expands a value once more where it takes it for a number or a name.
     const taken = reading.has(name) ? around.input.map(literalWord) : [];
@@ -221,7 +253,7 @@ function createFinder(parse: ParseScript | null) {
     named.expand(words, (line) => reveal({ kind: 'line', words: [line] }, 'eval', around));
   };
 
-  const reveal = (payload: Payload, name: string, { depth, input }: Around): void => {
+  const reveal = (payload: Payload, name: string, { depth, input, origins }: Around): void => {
     if (payload.kind === 'unreadable') {
       unread ??= `not read: ${payload.why}`;
       return;
@@ -233,7 +265,7 @@ function createFinder(parse: ParseScript | null) {
     if (payload.kind === 'words') {
       if (payload.words.length === 0) return;
       if (depth >= maxDepth) unread ??= `commands stand in one another more than ${maxDepth} deep`;
-      else command(payload.words, [], { depth: depth + 1, input });
+      else command(payload.words, [], { depth: depth + 1, input, origins });
       return;
     }
     const open = payload.kind === 'line' ? payload.words.find((word) => word.open)?.text : undefined;
@@ -256,7 +288,8 @@ function createFinder(parse: ParseScript | null) {
         const before = directories.current();
         const read = parse(text);
         if (payload.kind === 'guess' && read.error !== null) continue;
-        script(read, { depth: depth + 1, input: payload.kind === 'input' ? [] : input });
+        const behind = payload.kind === 'input' ? { input: [], origins: [] } : { input, origins };
+        script(read, { depth: depth + 1, ...behind });
         if (name !== 'eval') directories.back(before);
       }
     }

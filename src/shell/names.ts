@@ -1,4 +1,4 @@
-import type { CommandWord } from '../schema/command.ts';
+import type { CommandWord, Origin } from '../schema/command.ts';
 import type { ScriptWord } from './script.ts';
 import { type Choice, choicesOf, expandWord, homeMark, latest, openWord, type Variable } from './words.ts';
 
@@ -19,11 +19,22 @@ export function createNames(spent: (what: string) => void) {
 
   /** Any name may hold something else from here on. */
   const forget = (): void => {
-    for (const [name, { values }] of variables) variables.set(name, { values, certain: false });
+    for (const [name, known] of variables) variables.set(name, { ...known, certain: false });
+  };
+
+  /** The name may hold what these give, too. */
+  const mayHold = (name: string, origins: readonly Origin[]): void => {
+    if (origins.length === 0) return;
+    const before = variables.get(name);
+    const all = [...new Set([...(before?.origins ?? []), ...origins])];
+    if (all.length > maxValues) spent(`${name} has too many values`);
+    const values = before?.values ?? inherited[name] ?? [];
+    variables.set(name, { values, certain: false, origins: all.slice(-maxValues) });
   };
 
   return {
     forget,
+    mayHold,
     valuesOf: (name: string): readonly string[] => variables.get(name)?.values ?? [],
 
     /** The words that a word becomes; one that is too much stays as it is written. */
@@ -60,7 +71,10 @@ export function createNames(spent: (what: string) => void) {
       variables.set(name, {
         values: [...all, ...last].slice(-maxValues),
         certain: certain && !splits && known.length > 0 && known.length === values.length,
+        origins: variables.get(name)?.origins ?? [],
       });
+      const unknown = values.flatMap((value) => value.unknown?.origins ?? []);
+      mayHold(name, unknown);
       if (name !== 'IFS') return;
       splits = true;
       forget();

@@ -163,7 +163,10 @@ function finderPayloads(runners: readonly string[], rest: readonly CommandWord[]
     if (!may && !runners.includes(word?.text ?? '')) continue;
     let end = at + 1;
     while (end < rest.length && rest[end]?.text !== ';' && rest[end]?.text !== '+') end += 1;
-    payloads.push({ kind: 'words', words: filledIn(rest.slice(at + 1, end), '{}') });
+    const command = rest.slice(at + 1, end);
+    // Without a place `fd` puts what it has found behind the words.
+    const behind = !/^-(exec|ok)/.test(word?.text ?? '') && !command.some(({ text }) => /\{[./]{0,2}\}/.test(text));
+    payloads.push({ kind: 'words', words: behind ? readBehind(command) : filledIn(command, '{}') });
     at = end;
   }
   return payloads;

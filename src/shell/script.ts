@@ -11,7 +11,14 @@ export type Piece =
   /** `{a,b}`, read again when it is expanded. */
   | { readonly kind: 'brace'; readonly text: string }
   /** `unset`: what it stands for where its name has no value; `path`: what it most likely is, as a place. */
-  | { readonly kind: 'open'; readonly text: string; readonly unset?: string; readonly path?: string };
+  | {
+      readonly kind: 'open';
+      readonly text: string;
+      readonly unset?: string;
+      readonly path?: string;
+      /** Of what name it is made. */
+      readonly name?: string;
+    };
 
 export type ScriptWord = readonly Piece[];
 

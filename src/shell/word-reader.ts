@@ -78,7 +78,7 @@ export function createWordReader(walk: Walk): {
         const plain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
         return plain
           ? [{ kind: 'variable', name: part.parameter, text: part.text, quoted }]
-          : [{ kind: 'open', text: part.text, unset: defaultOf(part), ...homeIn(part) }];
+          : [{ kind: 'open', text: part.text, name: part.parameter, unset: defaultOf(part), ...homeIn(part) }];
       }
       case 'CommandExpansion':
         return [{ kind: 'output', steps: walk.collected(part, depth), text: part.text, quoted }];

@@ -1,4 +1,5 @@
-import type { CommandWord } from '../schema/command.ts';
+import type { CommandWord, Origin, UnknownPart } from '../schema/command.ts';
+import { originsOf } from './origins.ts';
 import { printed } from './printed.ts';
 import type { Piece, ScriptWord, Step } from './script.ts';
 
@@ -7,6 +8,8 @@ export type Variable = {
   readonly values: readonly string[];
   /** It has one of them, and nothing else. */
   readonly certain: boolean;
+  /** What may have given it a value that the line does not spell out. */
+  readonly origins: readonly Origin[];
 };
 export type Variables = ReadonlyMap<string, Variable>;
 
@@ -41,7 +44,8 @@ export function expandWord(word: ScriptWord, variables: Variables, choice: Choic
     if (known !== null) {
       const texts = known.value.split(/[ \t\n]+/, maxSplit + 1);
       if (texts.length > maxSplit) return null;
-      return texts.flatMap((text) => (text === '' ? [] : [marked(text, known.certain)]));
+      const words = texts.flatMap((text) => (text === '' ? [] : [marked(text, known.certain)]));
+      return [...words, ...otherwise(only, variables)];
     }
   }
   for (const piece of word) {
@@ -83,10 +87,35 @@ const joined = (left: CommandWord, right: CommandWord): CommandWord => ({
   text: left.text + right.text,
   path: left.path + right.path,
   open: left.open || right.open,
+  ...unknownOf(left, right),
   ...(left.unset === undefined && right.unset === undefined
     ? {}
     : { unset: (left.unset ?? left.path) + (right.unset ?? right.path) }),
 });
+
+function unknownOf(left: CommandWord, right: CommandWord): { unknown?: UnknownPart } {
+  const [first, last] = [left.unknown, right.unknown];
+  if (first === undefined && last === undefined) return {};
+  return {
+    unknown: {
+      before: first?.before ?? left.path + (last?.before ?? ''),
+      behind: last?.behind ?? (first?.behind ?? '') + right.path,
+      split: first?.split === true || last?.split === true,
+      origins: [...(first?.origins ?? []), ...(last?.origins ?? [])],
+    },
+  };
+}
+
+/** A part that is nothing but what these give. */
+const givenBy = (origins: readonly Origin[], split: boolean): { unknown?: UnknownPart } =>
+  origins.length === 0 ? {} : { unknown: { before: '', behind: '', split, origins } };
+
+/** Beside a value that is known a name may hold one that is not. */
+const otherwise = (piece: Piece, variables: Variables): readonly CommandWord[] => {
+  const origins = piece.kind === 'variable' ? (variables.get(piece.name)?.origins ?? []) : [];
+  if (piece.kind !== 'variable' || origins.length === 0) return [];
+  return [{ text: piece.text, path: piece.text, open: true, unset: '', ...givenBy(origins, !piece.quoted) }];
+};
 
 /** A word that is left as it is written. */
 export const openWord = (word: ScriptWord): CommandWord => {
@@ -110,8 +139,9 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
       return [known === null ? { text: '~', path: homeMark, open: false } : marked(known.value, known.certain)];
     }
     case 'open': {
-      const { text, unset, path = text } = piece;
-      return [{ text, path, open: true, ...(unset === undefined ? {} : { unset }) }];
+      const { text, unset, path = text, name } = piece;
+      const origins = name === undefined ? [] : (variables.get(name)?.origins ?? []);
+      return [{ text, path, open: true, ...(unset === undefined ? {} : { unset }), ...givenBy(origins, true) }];
     }
     case 'brace':
       return (
@@ -122,12 +152,24 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
     case 'variable':
     case 'output': {
       const known = knownValue(piece, variables, choice);
-      if (known !== null) return [marked(known.value, known.certain)];
+      if (known !== null) return [marked(known.value, known.certain), ...otherwise(piece, variables)];
       if (piece.kind === 'variable' && piece.name === 'HOME')
         return [{ text: piece.text, path: homeMark, open: false }];
       // Where the line begins, or has been: the directories of its commands hold both.
       const here = piece.kind === 'variable' && (piece.name === 'PWD' || piece.name === 'OLDPWD');
-      return [{ text: piece.text, path: here ? '.' : piece.text, open: true, ...(here ? {} : { unset: '' }) }];
+      const origins =
+        piece.kind === 'variable'
+          ? (variables.get(piece.name)?.origins ?? [])
+          : originsOf(piece.steps, (word) => expandWord(word, variables, choice) ?? [openWord(word)]);
+      return [
+        {
+          text: piece.text,
+          path: here ? '.' : piece.text,
+          open: true,
+          ...(here ? {} : { unset: '' }),
+          ...givenBy(origins, !piece.quoted),
+        },
+      ];
     }
   }
 }

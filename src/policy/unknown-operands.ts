@@ -1,0 +1,152 @@
+import type { OperandKind } from '../schema/command-tables.ts';
+import type { CommandWord, FoundCommand } from '../schema/command.ts';
+import type { PolicyHost } from '../schema/policy.ts';
+import { baseName } from '../shell/programs.ts';
+import type { Analysis } from './analysis.ts';
+import { createReachOf, type Reach } from './listings.ts';
+import { placesOfWord, type ReadPath } from './named-paths.ts';
+import { judgeWords, tableOf } from './option-tables.ts';
+import { comparable } from './paths.ts';
+import { kindOfPath, type Taken } from './taken-along.ts';
+
+/**
+ * Words that only the run knows: what `find`, `xargs` and `parallel` put in, what a substitution prints, what a name holds by
+ * that. No list matches them (02 §7.3), but which paths they may be the line often tells: those below a directory that is
+ * listed. They count like a directory that is taken with all it holds, as far as the list may hold a path.
+ */
+
+const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+/** Programs for which a word is no file, or that tell no more of one than that it is there. */
+const harmless = names(
+  'kill killall pkill renice wait echo printf test [ [[ expr seq sleep exit return break continue shift true false : read ' +
+    'export declare typeset local readonly unset set cd pushd popd ls dir stat du wc basename dirname realpath readlink file ' +
+    'tree which type command hash mkdir date docker podman kubectl npm pnpm yarn gh glab brew logger notify-send',
+);
+/** Searches: one through everything is as common as `grep -r`, and is let be as that is. */
+const searches = names('grep egrep fgrep rg ag ack');
+/** Programs that change none of their operands, beside those of the tables. */
+const readers = names(
+  'cat tac nl head tail less more bat base64 xxd od hexdump strings sort uniq cut paste jq awk md5sum sha1sum sha256sum diff cmp',
+);
+/** Of `docker` and its like: what takes files of this machine. */
+const takesFiles = /^(cp|build|run|create|import|load|compose|apply|publish|pack)$/;
+/** Subcommands of `git` whose words are names of its own, or of what it keeps. */
+const gitNames = names(
+  'tag checkout switch branch rev-parse log show commit push fetch pull merge rebase reset cherry-pick revert describe ' +
+    'merge-base remote ls-files rev-list worktree stash bisect name-rev cat-file range-diff format-patch restore add',
+);
+
+/** What each unknown word of a call may stand for. */
+export function unknownOperands({ commands }: Analysis, host: PolicyHost, read: ReadPath): readonly Taken[] {
+  const reachOf = createReachOf();
+  return commands.flatMap((command) =>
+    unknownOf(command).flatMap((word) => takenBy(word, command, { host, read, reachOf })),
+  );
+}
+
+/** What is needed to tell what a word stands for. */
+type Sight = {
+  readonly host: PolicyHost;
+  readonly read: ReadPath;
+  readonly reachOf: ReturnType<typeof createReachOf>;
+};
+
+function unknownOf(command: FoundCommand): readonly CommandWord[] {
+  const { words, redirects, values } = command;
+  const opened = redirects.flatMap(({ target }) => (target?.unknown === undefined ? [] : [target]));
+  if (words.length === 0) return opened;
+  const own = [...words.slice(1), ...values].filter(({ unknown }) => unknown !== undefined);
+  return own.length === 0 || isHarmless(command)
+    ? opened
+    : [...own.filter((word) => !/^(text|none)$/.test(kindOf(word, command) ?? '')), ...opened];
+}
+
+function isHarmless({ words: [program, ...rest] }: FoundCommand): boolean {
+  const name = baseName(program?.text ?? '');
+  if (name === 'git') {
+    const [subcommand] = rest.filter(({ text }, index) => !text.startsWith('-') && rest[index - 1]?.text !== '-C');
+    return gitNames.has(subcommand?.text ?? '') && !rest.some(({ text }) => /^(--no-index|-F|--file|-[cC])/.test(text));
+  }
+  const files =
+    /^(docker|podman|kubectl|npm|pnpm|yarn|gh|glab)$/.test(name) && rest.some(({ text }) => takesFiles.test(text));
+  return harmless.has(name) && !files;
+}
+
+/** What the shipped tables say that a command does with a word; null where they say nothing of such a command. */
+function kindOf(word: CommandWord, { words: [program, ...rest] }: FoundCommand): OperandKind | null {
+  const table = tableOf(baseName(program?.text ?? ''), undefined);
+  const judged =
+    table === undefined
+      ? null
+      : judgeWords(
+          table,
+          rest.map(({ text }) => text),
+          undefined,
+        );
+  if (judged?.ok !== true) return null;
+  return judged.operands.find(({ kind, text }) => text === word.text && kind !== 'text')?.kind ?? 'text';
+}
+
+function takenBy(word: CommandWord, command: FoundCommand, { host, read, reachOf }: Sight): readonly Taken[] {
+  const { unknown } = word;
+  if (unknown === undefined) return [];
+  const name = baseName(command.words[0]?.text ?? '');
+  const { reaches, texts } = reachOf(unknown.origins);
+  const fits = createFit(word, command, host, read);
+  const taken = (real: string, reach: Pick<Reach, 'admits'> | null): Taken => ({
+    given: `${word.text} of ${name}`,
+    verb: 'may be',
+    real,
+    changes: !readers.has(name) && !searches.has(name) && !/^(read|file|rev)$/.test(kindOf(word, command) ?? ''),
+    opens: false,
+    admits: (path) =>
+      fits(path, reach === null) && (reach === null || reach.admits(path, real, kindOfPath(path, host))),
+  });
+  const listed = reaches.filter(({ chosen }) => chosen || !searches.has(name));
+  const below = listed.flatMap((reach): readonly Taken[] => {
+    if (reach.places === null) return [{ ...taken('/', null), anywhere: true }];
+    return reach.places
+      .flatMap((place) => placesOfWord(place, command, host))
+      .filter((place) => place !== '' && !place.includes('\0'))
+      .map((place) => read(place).found())
+      .map((real) => ({ ...taken(real, reach), mayBeNamed: reach.mayBeNamed }));
+  });
+  const spelled: readonly Taken[] = texts
+    .flatMap((text) => (unknown.split ? text.split(/\s+/) : [text.replace(/\n+$/, '')]))
+    .filter((text) => text !== '' && !text.includes('\0') && text.length <= maxPath)
+    .slice(0, maxWords)
+    .flatMap((text) =>
+      placesOfWord({ text, path: `${unknown.before}${text}${unknown.behind}`, open: false }, command, host),
+    )
+    .map((place) => ({ ...taken(read(place).found(), null), exactly: true }));
+  return [...below, ...spelled];
+}
+
+const maxPath = 4096;
+const maxWords = 256;
+
+/** Whether a path has the beginning and the end that stand around the unknown part of a word. */
+function createFit(
+  { unknown }: CommandWord,
+  command: FoundCommand,
+  host: PolicyHost,
+  read: ReadPath,
+): (path: string, free: boolean) => boolean {
+  const { before, behind } = unknown ?? { before: '', behind: '' };
+  const ends = /\.\.|\/\.?$|[*?[{]/.test(behind) ? '' : behind;
+  const open = before === '' || /[=@:,]$|^-[A-Za-z]$|[*?[{]/.test(before);
+  const begins = open
+    ? null
+    : placesOfWord({ text: before, path: before, open: false }, command, host).map((place) => {
+        const real = comparable(read(place === '' ? '.' : place).found(), host);
+        return { real: place.endsWith('/') ? `${real}/` : real, isDirectory: host.isDirectory(real) };
+      });
+  return (path, free) => {
+    const text = comparable(path, host);
+    if (ends !== '' && !text.endsWith(comparable(ends, host))) return false;
+    if (begins === null) return true;
+    // Behind a directory the way may lead back up.
+    return begins.some(({ real, isDirectory }) => (free && isDirectory) || text.startsWith(real));
+  };
+}

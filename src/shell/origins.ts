@@ -1,0 +1,48 @@
+import type { CommandWord, Origin } from '../schema/command.ts';
+import type { ScriptWord, Step } from './script.ts';
+
+/** Most commands that are kept for one text: what comes from more of them may be anything. */
+const maxOrigins = 64;
+
+type Command = Extract<Step, { kind: 'command' }>;
+type Expand = (word: ScriptWord) => readonly CommandWord[];
+
+/** The text comes from somewhere that the line does not show. */
+export const anything: Origin = { kind: 'file' };
+
+/** What these steps print: their commands but for those that another one of them reads, or takes into its words. */
+export const originsOf = (steps: readonly Step[], expand: Expand): readonly Origin[] =>
+  printedBy(steps, expand, { left: maxOrigins });
+
+function printedBy(steps: readonly Step[], expand: Expand, most: { left: number }): readonly Origin[] {
+  const commands = steps.filter((step) => step.kind === 'command');
+  const taken = new Set(commands.flatMap(({ input, words }) => [...input, ...words.flatMap(substituted)]));
+  return commands.filter((step) => step.words.length > 0 && !taken.has(step)).map((step) => origin(step, expand, most));
+}
+
+function origin(step: Command, expand: Expand, most: { left: number }): Origin {
+  most.left -= 1;
+  if (most.left < 0) return anything;
+  const words = step.words.flatMap((word) => expand(word));
+  return { kind: 'printed', words, input: readBy(step, expand, most) };
+}
+
+/** What a command reads: what its redirections open, else what stands before its pipe. */
+export const inputOrigins = (step: Command, expand: Expand): readonly Origin[] =>
+  readBy(step, expand, { left: maxOrigins });
+
+function readBy({ redirects, input }: Command, expand: Expand, most: { left: number }): readonly Origin[] {
+  const opened = redirects.flatMap(({ operator, target, body }): readonly Origin[] => {
+    if (body !== null) return [{ kind: 'text', text: body }];
+    if (target === null || !operator.startsWith('<') || operator === '<&') return [];
+    if (operator !== '<<<') return [anything];
+    const words = expand(target);
+    const known = words.every(({ open }) => !open);
+    if (known) return [{ kind: 'text', text: words.map(({ text }) => text).join(' ') }];
+    return words.flatMap(({ unknown }) => unknown?.origins ?? []);
+  });
+  return opened.length > 0 ? opened : printedBy(input, expand, most);
+}
+
+const substituted = (word: ScriptWord): readonly Step[] =>
+  word.flatMap((piece) => (piece.kind === 'output' ? piece.steps : []));
