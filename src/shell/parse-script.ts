@@ -133,9 +133,11 @@ function createWalk(text: string) {
         if (redirects.some(({ operator }) => operator.startsWith('<'))) {
           input = [{ kind: 'command', words: [[{ kind: 'text', value: 'cat' }]], redirects, input: [] }];
         }
+        const from = steps.length;
         visit(node.command, inner);
         input = before;
-        add({ kind: 'command', words: [], redirects, input: [] });
+        // What is written into its targets comes from the commands in it.
+        add({ kind: 'command', words: [], redirects, input: steps.slice(from) });
         return;
       }
       case 'Function': {
