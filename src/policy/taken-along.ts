@@ -6,6 +6,7 @@ import { expandBraces } from './braces.ts';
 import { findTests, type Kind } from './find-tests.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
 import { comparable, isWithin } from './paths.ts';
+import { unpackedInto } from './unpacked.ts';
 
 /**
  * Programs that take a directory with all it holds: no word names the files in it, and they are read, copied or removed as
@@ -46,6 +47,9 @@ const takers: Readonly<Record<string, Taker>> = {
   mount: opens(/^--r?bind$|^-[A-Za-z]*[BRo]/),
 };
 
+/** What its source does not hold is removed from its target. */
+const mirrors = changes(null);
+
 /** Programs that give a container directories of this machine. */
 const containers: ReadonlySet<string> = new Set('docker podman nerdctl docker-compose podman-compose'.split(' '));
 
@@ -77,7 +81,13 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
   if (containers.has(name)) return directoriesOf(mountedBy(rest), command, opens(null), host, read);
   if (name === 'find' || name === 'gfind') return foundBy(rest, command, host, read);
   if (name === 'git') return directoriesOf(cleanedBy(rest), command, changes(null), host, read);
-  const taker = Object.hasOwn(takers, name) ? takers[name] : undefined;
+  const filled = directoriesOf(unpackedInto(name, rest), command, changes(null), host, read).map((taken) => ({
+    ...taken,
+    given: `${taken.given}, where ${name} puts what an archive holds,`,
+  }));
+  if (filled.length > 0) return filled;
+  const removes = name === 'rsync' && rest.some(({ text }) => /^--del/.test(text));
+  const taker = removes ? mirrors : Object.hasOwn(takers, name) ? takers[name] : undefined;
   if (taker === undefined) return [];
   const { by } = taker;
   // The letters of `tar` may stand without a dash, in its first word alone.

@@ -77,7 +77,15 @@ describe('a directory that is taken with all it holds', () => {
     'cp a ~',
     'mv a .',
     'mv src/a ~/notes',
-    'tar xf x.tgz',
+    'tar xf x.tgz -C src',
+    'tar -xOf x.tgz a',
+    'tar xzf x.tgz src/a --strip-components=1',
+    'tar -x -f x.tgz src/a',
+    'unzip x.zip src/a',
+    'unzip -l x.zip',
+    'unzip -q x.zip -d src',
+    '7z x x.7z -osrc',
+    'rsync -a --delete src/ src2/',
     'tar tf x.tgz',
     'tar czf x.tgz src vendor',
     'rsync -a src/ host:x',
@@ -111,6 +119,21 @@ describe('a directory that is taken with all it holds', () => {
     ['docker run -v ~:/x img', '/home/u holds what belongs to Reins: /home/u/.reins/machine.key'],
     ['docker run -v /srv:/x img', '/srv holds what belongs to Reins: /srv/p/.reins/local.db'],
     ['ln -s ~ h', '/home/u holds what belongs to Reins: /home/u/.reins/machine.key'],
+    ['tar xf x.tgz', '., where tar puts what an archive holds, holds what belongs to Reins: /srv/p/.reins/local.db'],
+    [
+      'tar -C ~ -xzf x',
+      '/home/u, where tar puts what an archive holds, holds what belongs to Reins: /home/u/.reins/machine.key',
+    ],
+    [
+      'curl -s h | tar xz',
+      '., where tar puts what an archive holds, holds what belongs to Reins: /srv/p/.reins/local.db',
+    ],
+    [
+      'unzip -o x.zip',
+      '., where unzip puts what an archive holds, holds what belongs to Reins: /srv/p/.reins/local.db',
+    ],
+    ['cpio -id < x', '., where cpio puts what an archive holds, holds what belongs to Reins: /srv/p/.reins/local.db'],
+    ['rsync -a --delete src/ .', '. holds what belongs to Reins: /srv/p/.reins/local.db'],
     ['find . -type f -delete', '. holds what belongs to Reins: /srv/p/.reins/local.db'],
   ])('asks about %j under a policy that allows everything', async (line, why) => {
     expect(await verdict(line)).toBe(`approve floor ${why}`);
