@@ -73,7 +73,9 @@ it('counts seconds for the eye only: what is read aloud does not change with the
   await inside.goto(`${world.served.url}/runs`);
   const strip = inside.locator('.strip.danger');
   await strip.getByText(/Trying again/).waitFor();
-  await expect.poll(() => strip.ariaSnapshot()).toBe('- status: Connection lost. What you see may be old; runs go on.');
+  await expect
+    .poll(() => strip.ariaSnapshot())
+    .toBe('- status: Connection lost. What you see may be old. Runs go on as long as the server does.');
 });
 
 it('says which page has come, and who speaks in a chat', async () => {
@@ -81,7 +83,7 @@ it('says which page has come, and who speaks in a chat', async () => {
   await page.getByLabel('Message', { exact: true }).fill('Good morning');
   await page.keyboard.press('Enter');
   await page.getByRole('article', { name: 'Reins' }).getByText('Hello.').waitFor();
-  expect(await page.getByRole('article', { name: 'You' }).innerText()).toBe('Good morning');
+  expect(await page.getByRole('article', { name: 'You' }).locator('.bubble').innerText()).toBe('Good morning');
   await visit(page, '/plans');
   await page.locator('[aria-live=polite]', { hasText: /^Plans$/ }).waitFor({ state: 'attached' });
   expect(world.problems).toEqual([]);

@@ -77,7 +77,7 @@ it('asks in its place before a file is written, takes no stray press, and goes o
     '--- /dev/null\n+++ b/note.txt\n@@ -0,0 +1,2 @@\n+one·\n+two\n',
   ]);
   // The title counts what the inbox has, which comes by itself.
-  await expect.poll(() => page.title()).toBe('(1) Chat · Reins');
+  await expect.poll(() => page.title()).toBe('(1) default · Chat · Reins');
   const approve = card.getByRole('button', { name: 'Approve once' });
   // The card has grown below the view, which was at its end and stays there.
   await approve.waitFor();
@@ -220,7 +220,7 @@ it('HTTP-018 and DSP-005: draws hostile text of a model as text, and asks nobody
     Array(3).fill('noopener noreferrer'),
   );
   const drawn = 'svg, math, style, link, base, meta, iframe, form, video';
-  expect([await said.locator(drawn).count(), await page.title()]).toEqual([0, 'Chat · Reins']);
+  expect([await said.locator(drawn).count(), await page.title()]).toEqual([0, 'default · Chat · Reins']);
 
   // The same as what a tool gives.
   await page.getByRole('textbox', { name: 'Message' }).fill('show the file');

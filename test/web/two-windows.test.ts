@@ -41,7 +41,7 @@ it('takes the message of another window for no message of its own, which was sen
 
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('Here it is.').waitFor();
-  const texts = async () => (await page.locator('.said.user').allInnerTexts()).map((text) => text.trim());
+  const texts = async () => (await page.locator('.said.user .bubble').allInnerTexts()).map((text) => text.trim());
   expect(await texts()).toEqual(['slow, of the other', 'of this one']);
   await page.reload();
   await page.getByText('Here it is.').waitFor();

@@ -1,55 +1,61 @@
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
+import { useHistoryState } from 'wouter/use-browser-location';
 import { client } from '../data/client.ts';
+import { useStore } from '../data/store.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote } from '../parts/states.tsx';
+import { draftOf, type SendOptions } from './kept.ts';
 import { OptionsButton } from './options.tsx';
-import type { Chat, SendOptions } from './use-chat.ts';
+import type { Chat } from './use-chat.ts';
 
 /** Bytes of a message (09 §6.3). */
 const mostBytes = 256 * 1024;
+/** With which somebody goes to a chat that was just made. */
+export const toWrite = 'to write';
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
-
-/** What is being written to a session is kept as long as the tab (09 §8.1). */
-const draftKey = (session: string): string => `draft ${session}`;
-function readDraft(session: string): string {
-  try {
-    return sessionStorage.getItem(draftKey(session)) ?? '';
-  } catch {
-    return '';
-  }
-}
-function keepDraft(session: string, text: string): void {
-  try {
-    if (text === '') sessionStorage.removeItem(draftKey(session));
-    else sessionStorage.setItem(draftKey(session), text);
-  } catch {
-    // Then it lasts as long as the page.
-  }
-}
 
 /** Where a message is written. Enter sends, Shift+Enter begins a line; while a run is active the button stops it. */
 export function Composer({
   name,
   chat,
   rests,
+  waits,
   options,
   onOptions,
 }: {
   readonly name: string;
   readonly chat: Chat;
+  /** It has asked something. */
+  readonly waits: boolean;
   /** The run of the chat waits for somebody. */
   readonly rests: boolean;
   readonly options: SendOptions;
   readonly onOptions: (options: SendOptions) => void;
 }) {
-  const [text, setText] = useState(() => readDraft(name));
+  const draft = draftOf(name);
+  const text = useStore(draft);
+  const setText = draft.set;
   const field = useRef<HTMLTextAreaElement>(null);
   const mention = /(?:^|\s)@([^\s@]*)$/.exec(text)?.[1];
   const active = chat.runId !== null;
 
-  useEffect(() => keepDraft(name, text), [name, text]);
+  const comesToWrite = useHistoryState() === toWrite;
+  useEffect(() => {
+    // A finger that made a chat is shown it, and not a keyboard over it.
+    if (comesToWrite && matchMedia('(pointer: fine)').matches) field.current?.focus();
+  }, [comesToWrite]);
+  // What was put here by a press somewhere else is to be changed here.
+  const own = useRef(text);
+  useEffect(() => {
+    const box = field.current;
+    if (box === null || text === own.current) return;
+    own.current = text;
+    if (text === '') return;
+    box.focus();
+    box.setSelectionRange(text.length, text.length);
+  }, [text]);
   useEffect(() => {
     const box = field.current;
     if (box === null) return;
@@ -94,7 +100,6 @@ export function Composer({
           query={mention}
           onPick={(path) => {
             setText(`${text.slice(0, text.length - mention.length)}${path} `);
-            field.current?.focus();
           }}
         />
       )}
@@ -107,14 +112,19 @@ export function Composer({
         aria-label="Message"
         placeholder="Say what should happen. @ names a file."
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={({ target }) => {
+          own.current = target.value;
+          setText(target.value);
+        }}
         onKeyDown={onKeyDown}
       />
       {active && text.trim() !== '' ? (
         <p className="small muted" role="status">
-          {rests
-            ? 'The last turn is not over: this can be sent when it has gone on or was ended.'
-            : 'A turn is running: this can be sent when it is over.'}
+          {waits
+            ? 'The turn waits for your answer: this can be sent when it is over.'
+            : rests
+              ? 'The last turn is not over: this can be sent when it has gone on or was ended.'
+              : 'A turn is running: this can be sent when it is over.'}
         </p>
       ) : null}
       <div className="composer-foot">

@@ -4,7 +4,7 @@ import { type Item, restsAt } from '../../src/view/items.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, CopyButton } from '../parts/button.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote } from '../parts/states.tsx';
@@ -16,14 +16,18 @@ export type ItemProps = {
   /** It was not taken. */
   readonly unsent: Unsent | null;
   readonly onAgain: ((text: string) => void) | undefined;
+  /** Takes the text of a message of one's own for the next one; absent where nothing can be written. */
+  readonly onUse: ((text: string) => void) | undefined;
   /** Nothing has happened after it. */
   readonly newest: boolean;
+  /** Nothing has happened after it in its turn. */
+  readonly last: boolean;
   /** An ask is open, so nothing goes on before it was answered. */
   readonly asks: boolean;
 };
 
 /** One item of a transcript; what did not change is not drawn again. */
-export const ItemView = memo(({ item, unsent, onAgain, newest, asks }: ItemProps) => {
+export const ItemView = memo(({ item, unsent, onAgain, onUse, newest, last, asks }: ItemProps) => {
   switch (item.kind) {
     case 'user':
       return (
@@ -31,8 +35,25 @@ export const ItemView = memo(({ item, unsent, onAgain, newest, asks }: ItemProps
           <div className="bubble wrap" dir="auto">
             <Safe text={item.text} mode="prose" />
           </div>
-          {unsent !== null ? <ErrorNote error={unsent.error} onRetry={unsent.again} /> : null}
+          {unsent !== null ? (
+            <>
+              <ErrorNote error={unsent.error} onRetry={unsent.again} />
+              <Button size="small" look="quiet" onClick={unsent.takeBack}>
+                Take back, to change it
+              </Button>
+            </>
+          ) : null}
           {item.state === 'pending' && unsent === null ? <span className="small muted">sending…</span> : null}
+          {item.state === 'sent' ? (
+            <div className="said-acts">
+              <CopyButton text={item.text} what="your message" />
+              {onUse === undefined ? null : (
+                <Button size="small" look="quiet" onClick={() => onUse(item.text)}>
+                  Use again<span className="sr"> as the next message</span>
+                </Button>
+              )}
+            </div>
+          ) : null}
         </article>
       );
     case 'assistant':
@@ -42,6 +63,11 @@ export const ItemView = memo(({ item, unsent, onAgain, newest, asks }: ItemProps
           {item.state === 'streaming' ? <span className="pulse inline" aria-hidden="true" /> : null}
           {item.state === 'partial' ? <p className="tag warn">partial: it was interrupted</p> : null}
           {item.state === 'failed' ? <p className="tag danger">failed before it was complete</p> : null}
+          {item.state !== 'streaming' && last ? (
+            <div className="said-acts">
+              <CopyButton text={item.text} what="the answer" />
+            </div>
+          ) : null}
         </article>
       );
     case 'reasoning':

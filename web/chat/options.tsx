@@ -5,7 +5,7 @@ import { useEverywhere } from '../frame/everywhere.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { SelectField } from '../parts/field.tsx';
-import type { SendOptions } from './use-chat.ts';
+import type { SendOptions } from './kept.ts';
 
 /** Model, chain and policy of the next message; what differs from the standard is marked. */
 export function OptionsButton({

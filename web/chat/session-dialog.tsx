@@ -7,6 +7,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 import { ErrorNote } from '../parts/states.tsx';
+import { moveKept } from './kept.ts';
 
 /** What can be done with a chat as a whole: another name, a copy, the text as a file, and its end. */
 export function SessionDialog({
@@ -37,6 +38,7 @@ export function SessionDialog({
     leave(async () => {
       const renamed = await client.patchSession({ session: name, name: wanted });
       draft.sent();
+      moveKept(name, renamed.name);
       return renamed.name;
     });
   };

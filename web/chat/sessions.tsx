@@ -6,6 +6,7 @@ import { useAction } from '../data/use-data.ts';
 import { type PagedData, type Pages, usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
 import { useSettled } from '../data/use-settled.ts';
+import { useEverywhere, waitingChats } from '../frame/everywhere.ts';
 import { Button } from '../parts/button.tsx';
 import { More } from '../parts/more.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -16,7 +17,7 @@ type Session = Awaited<ReturnType<typeof client.pageSessions>>['items'][number];
 /** Chats that are read at once. */
 export const pageSize = 200;
 
-/** The chats, newest activity first; those with a run have a pulse. */
+/** The chats, newest activity first; those with a run have a pulse, those that wait for somebody say so. */
 export function SessionsColumn({
   sessions,
   current,
@@ -92,6 +93,7 @@ function List({
   readonly none: string;
 }) {
   const search = useSearch();
+  const waiting = waitingChats(useEverywhere());
   return (
     <Loaded data={sessions} beside>
       {({ items }) => (
@@ -111,12 +113,7 @@ function List({
                     <b className="cut">
                       <Safe text={session.name} />
                     </b>
-                    {session.active_run_id === null ? null : (
-                      <>
-                        <span className="pulse" aria-hidden="true" />
-                        <span className="sr">running</span>
-                      </>
-                    )}
+                    <Mark session={session} waits={waiting.has(session.id)} />
                     <span className="small muted push">
                       {formatAge(Date.now() - Date.parse(session.last_message_at ?? session.created_at))}
                     </span>
@@ -132,5 +129,24 @@ function List({
         </>
       )}
     </Loaded>
+  );
+}
+
+/** What the run of a chat is at, in a word or less. */
+function Mark({ session, waits }: { readonly session: Session; readonly waits: boolean }) {
+  if (waits) {
+    return (
+      <span className="tag warn">
+        waits<span className="sr"> for you</span>
+      </span>
+    );
+  }
+  if (session.suspended_run_id !== null) return <span className="tag">rests</span>;
+  if (session.active_run_id === null) return null;
+  return (
+    <>
+      <span className="pulse" aria-hidden="true" />
+      <span className="sr">running</span>
+    </>
   );
 }

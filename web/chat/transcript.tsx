@@ -10,16 +10,22 @@ import type { Chat } from './use-chat.ts';
 /** How near the end counts as being there, in pixels. */
 const nearPx = 160;
 
+/** What is left free above a card that begins at the top. */
+const cardGapPx = 8;
+
 /** The items of a chat: only those near the view are in the page. It follows its end unless somebody has scrolled away. */
 export function TranscriptView({
   items,
   older = null,
   unsent = [],
   onAgain,
+  onUse,
 }: Pick<Chat, 'items'> &
   Partial<Pick<Chat, 'older' | 'unsent'>> & {
     /** Sends a message again; absent where nothing can be sent. */
     readonly onAgain?: ((text: string) => void) | undefined;
+    /** Takes a text for the next message; absent where none can be written. */
+    readonly onUse?: ((text: string) => void) | undefined;
   }) {
   const element = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
@@ -40,6 +46,14 @@ export function TranscriptView({
   const total = rows.getTotalSize();
   const asks = useMemo(() => items.some(isOpen), [items]);
 
+  /** Asks whose cards were here. */
+  const asked = useRef(new Set<string>());
+  const isNews = (ask: string | undefined): boolean => {
+    const news = ask !== undefined && !asked.current.has(ask);
+    if (news) asked.current.add(ask);
+    return news;
+  };
+
   // Growth and new items alike: whoever was at the end stays there, and who sends something goes there.
   const sent = useRef<string | null>(null);
   useLayoutEffect(() => {
@@ -52,6 +66,13 @@ export function TranscriptView({
     const box = element.current;
     if (box === null || !follows.current) return;
     box.scrollTop = box.scrollHeight;
+    // Who is asked reads from the beginning: what does not fit is below, where the buttons are.
+    const card = [...box.querySelectorAll<HTMLElement>('article.card')].find(({ dataset }) => isNews(dataset['ask']));
+    const above = (card?.getBoundingClientRect().top ?? 0) - box.getBoundingClientRect().top;
+    if (card !== undefined && above < 0) {
+      box.scrollTop += above - cardGapPx;
+      follows.current = false;
+    }
     // A row that turned out smaller moves the view up as well, and nobody has scrolled.
     top.current = box.scrollTop;
   });
@@ -142,7 +163,9 @@ export function TranscriptView({
                   item={item}
                   unsent={unsent.find(({ id }) => id === item.id) ?? null}
                   onAgain={onAgain}
+                  onUse={onUse}
                   newest={row.index === items.length - 1}
+                  last={(items[row.index + 1]?.kind ?? 'user') === 'user'}
                   asks={asks}
                 />
               </div>

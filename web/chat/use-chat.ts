@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
 import { canGoOn } from '../../src/schema/run.ts';
@@ -6,28 +6,27 @@ import type { Session, SessionMessage } from '../../src/schema/session.ts';
 import type { Known } from '../../src/schema/shape.ts';
 import type { Item } from '../../src/view/items.ts';
 import { storedItems } from '../../src/view/stored-items.ts';
-import { emptyTranscript, reduceTranscript, type Transcript } from '../../src/view/transcript.ts';
-import { client, clientRepeating, connection } from '../data/client.ts';
+import { reduceTranscript, type Transcript } from '../../src/view/transcript.ts';
+import { client, connection } from '../data/client.ts';
 import { beginnings, onFeed } from '../data/live.ts';
 import { onReturn } from '../data/on-return.ts';
 import { onRun } from '../data/run-events.ts';
 import { useStore } from '../data/store.ts';
 import { newKey } from '../data/unanswered.ts';
 import { refusalFrom } from '../data/use-data.ts';
+import { addToDraft, deliver, hold, isUnderWay, letGo, type Outgoing, outgoingOf, type SendOptions } from './kept.ts';
 
 const pageSize = 200;
 /** Events of a busy moment are drawn once. */
 const frameMs = 16;
 
-export type SendOptions = {
-  readonly model?: string;
-  readonly chain?: string;
-  readonly policy?: string;
-  readonly shell?: boolean;
+/** A message that was not taken: what sends it again under the same key, and what puts it back where it was written. */
+export type Unsent = {
+  readonly id: string;
+  readonly error: RuntimeError;
+  readonly again: () => void;
+  readonly takeBack: () => void;
 };
-
-/** A message that was not taken, and what sends it again under the same key. */
-export type Unsent = { readonly id: string; readonly error: RuntimeError; readonly again: () => void };
 
 export type Chat = {
   readonly session: Known<typeof Session> | null;
@@ -60,21 +59,19 @@ const withoutRun = (messages: Known200['messages'], runId: string | null) =>
 export function useChat(name: string): Chat {
   const [session, setSession] = useState<Known<typeof Session> | null>(null);
   const [error, setError] = useState<RuntimeError | null>(null);
-  const [heard, setHeard] = useState<Heard>({ reading: 0, transcript: emptyTranscript });
+  const [heard, setHeard] = useState<Heard>(() => ({ reading: 0, transcript: { items: outgoingItems(name) } }));
   const [stored, setStored] = useState<Known200>({ messages: [], cursor: null });
   const [runId, setRunId] = useState<string | null>(null);
   const [newest, setNewest] = useState<string | null>(null);
   if (runId !== null && runId !== newest) setNewest(runId);
-  const [unsent, setUnsent] = useState<readonly Unsent[]>([]);
+  const [refusals, setRefusals] = useState<readonly Refusal[]>(() => leftUnsent(name));
   const [round, setRound] = useState(0);
   const feed = useStore(beginnings);
   const reload = useCallback(() => setRound((before) => before + 1), []);
   /** The newest run of each chat that has begun since the last reading did. */
   const begun = useRef(new Map<string, string>());
-  /** How many messages were sent from here, when the last one is answered, and which of them were not taken. */
-  const sent = useRef({ count: 0, last: Promise.resolve(), refused: new Set<string>() });
-  /** Of those not taken the ones that no server has refused: what they say, and how often that had been said before. */
-  const unconfirmed = useRef(new Map<string, { readonly text: string; readonly before: number }>());
+  /** How many messages were sent from here, and when the last one is answered. */
+  const sent = useRef({ count: 0, last: Promise.resolve() });
   const items = useRef(heard.transcript.items);
   items.current = heard.transcript.items;
 
@@ -88,8 +85,8 @@ export function useChat(name: string): Chat {
       const page = await client.pageMessages({ session: name, order: 'desc', limit: pageSize });
       const run = found.active_run_id ?? found.suspended_run_id ?? (await stoppedRun(name));
       if (gone) return;
-      // Something was sent meanwhile: what was read knows neither it nor its run.
-      if (sent.current.count !== before) {
+      // Something is being sent, or was meanwhile: what was read knows neither it nor its run.
+      if (sent.current.count !== before || outgoingOf(name).get().some(isUnderWay)) {
         await sent.current.last;
         return gone ? undefined : load();
       }
@@ -97,19 +94,20 @@ export function useChat(name: string): Chat {
       const messages = withoutRun(page.items.toReversed(), following);
       setSession(found);
       setStored({ messages, cursor: page.next_cursor });
-      const { refused } = sent.current;
       // It came all the same: the server was stopped, or the line broke, before the answer.
-      for (const [id, { text, before }] of unconfirmed.current) {
-        if (page.items.filter((message) => message.role === 'user' && message.text === text).length <= before) continue;
-        unconfirmed.current.delete(id);
-        refused.delete(id);
+      for (const { id, text, before } of unconfirmedOf(name)) {
+        const said = page.items.filter((message) => message.role === 'user' && message.text === text);
+        if (said.length > before) letGo(name, id);
       }
-      setUnsent((all) => all.filter(({ id }) => refused.has(id)));
+      const left = new Set(
+        outgoingOf(name)
+          .get()
+          .map(({ id }) => id),
+      );
+      setRefusals((all) => all.filter(({ id }) => left.has(id)));
       setHeard((now) => ({
         reading: now.reading + 1,
-        transcript: {
-          items: [...storedItems(messages), ...now.transcript.items.filter(({ id }) => refused.has(id))],
-        },
+        transcript: { items: [...storedItems(messages), ...now.transcript.items.filter(({ id }) => left.has(id))] },
       }));
       setRunId(following);
       setNewest(following ?? page.items.find(({ run_id }) => run_id !== null)?.run_id ?? null);
@@ -117,7 +115,7 @@ export function useChat(name: string): Chat {
     };
     load().catch((thrown: unknown) => {
       // That no answer comes is said of the message which the chat is read for.
-      if (!gone && !(unconfirmed.current.size > 0 && isUnanswered(thrown))) setError(refusalFrom(thrown));
+      if (!gone && !(unconfirmedOf(name).length > 0 && isUnanswered(thrown))) setError(refusalFrom(thrown));
     });
     return () => {
       gone = true;
@@ -128,28 +126,28 @@ export function useChat(name: string): Chat {
   const isOpen = useStore(connection).state === 'open';
   const wasOpen = useRef(isOpen);
   useEffect(() => {
-    if (isOpen && !wasOpen.current && (error !== null || unconfirmed.current.size > 0)) reload();
+    if (isOpen && !wasOpen.current && (error !== null || unconfirmedOf(name).length > 0)) reload();
     wasOpen.current = isOpen;
-  }, [isOpen, error, reload]);
+  }, [name, isOpen, error, reload]);
 
   const isKnown = useRef(false);
   isKnown.current = session !== null;
   // No event tells that a chat was deleted or renamed: who comes back to it is told.
   const sessionId = session?.id ?? null;
-  useEffect(() => {
+  const lookForIt = useRef<() => void>(() => undefined);
+  lookForIt.current = () => {
     if (sessionId === null) return;
-    return onReturn(() => {
-      client.getSession({ session: name }).then(
-        ({ id }) => {
-          if (id !== sessionId) setError(goneElsewhere);
-        },
-        (thrown: unknown) => {
-          // Without an answer nothing is known.
-          if (refusalFrom(thrown).code === 'not_found') setError(goneElsewhere);
-        },
-      );
-    });
-  }, [name, sessionId]);
+    client.getSession({ session: name }).then(
+      ({ id }) => {
+        if (id !== sessionId) setError(goneElsewhere);
+      },
+      (thrown: unknown) => {
+        // Without an answer nothing is known.
+        if (refusalFrom(thrown).code === 'not_found') setError(goneElsewhere);
+      },
+    );
+  };
+  useEffect(() => onReturn(() => lookForIt.current()), []);
 
   // A run of this session that another surface has started.
   useEffect(() => {
@@ -198,10 +196,9 @@ export function useChat(name: string): Chat {
     }));
   }, [name, runId, stored]);
 
-  const send = useCallback(
-    (text: string, options: SendOptions) => {
-      let key = newKey();
-      const id = `pending:${key}`;
+  const post = useCallback(
+    (message: Outgoing) => {
+      const { id, text } = message;
       // It stands at the end: what came meanwhile was said before it.
       const put = (state: 'pending' | 'unsent'): void =>
         setHeard(({ reading, transcript }) => ({
@@ -210,38 +207,73 @@ export function useChat(name: string): Chat {
             items: [...transcript.items.filter((item) => item.id !== id), { kind: 'user', id, text, state, seq: null }],
           },
         }));
-      const post = (): void => {
-        put('pending');
-        setUnsent((before) => before.filter((each) => each.id !== id));
-        sent.current.refused.delete(id);
-        const said = (item: Item): boolean => item.kind === 'user' && item.text === text && item.id !== id;
-        const before = unconfirmed.current.get(id)?.before ?? items.current.filter(said).length;
-        unconfirmed.current.delete(id);
-        sent.current.count += 1;
-        sent.current.last = clientRepeating(key)
-          .postMessage({ session: name, text, ...options })
-          .then(
-            ({ run_id }) => {
-              setRunId(run_id);
-              // A chat that was not there when it was read is there now.
-              if (!isKnown.current) reload();
-            },
-            (thrown: unknown) => {
-              const error = refusalFrom(thrown);
-              sent.current.refused.add(id);
-              put('unsent');
-              setUnsent((all) => [...all, { id, error, again: post }]);
-              if (!isUnanswered(thrown)) return;
-              // Nobody will answer under this key any more. The chat is read now: what is not in it was not taken.
-              if (thrown instanceof RuntimeError && thrown.code === 'conflict') key = newKey();
-              unconfirmed.current.set(id, { text, before });
-              reload();
-            },
-          );
-      };
-      post();
+      put('pending');
+      setRefusals((before) => before.filter((each) => each.id !== id));
+      sent.current.count += 1;
+      const answered = deliver(name, message).then(
+        ({ run_id }) => {
+          setRunId(run_id);
+          // A chat that was not there when it was read is there now.
+          if (!isKnown.current) reload();
+        },
+        (thrown: unknown) => {
+          const error = refusalFrom(thrown);
+          put('unsent');
+          setRefusals((all) => [...all.filter((each) => each.id !== id), { id, error }]);
+          if (!isUnanswered(thrown)) {
+            hold(name, { ...message, refused: { code: error.code, message: error.message } });
+            if (error.code === 'not_found') lookForIt.current();
+            return;
+          }
+          // Nobody will answer under this key any more. The chat is read now: what is not in it was not taken.
+          if (error.code === 'conflict') hold(name, { ...message, key: newKey() });
+          reload();
+        },
+      );
+      sent.current.last = Promise.all([sent.current.last, answered]).then(() => undefined);
     },
     [name, reload],
+  );
+
+  const send = useCallback(
+    (text: string, options: SendOptions) => {
+      const key = newKey();
+      const before = items.current.filter((item) => item.kind === 'user' && item.text === text).length;
+      post({ id: `pending:${key}`, key, text, options, before, refused: null });
+    },
+    [post],
+  );
+
+  // What somebody has sent and left is still under way, and answered here.
+  useEffect(() => {
+    for (const message of outgoingOf(name).get()) if (isUnderWay(message)) post(message);
+  }, [name, post]);
+
+  const unsent = useMemo(
+    () =>
+      refusals.map(({ id, error }): Unsent => {
+        const withIt = (act: (message: Outgoing) => void) => () => {
+          const message = outgoingOf(name)
+            .get()
+            .find((each) => each.id === id);
+          if (message !== undefined) act(message);
+        };
+        return {
+          id,
+          error,
+          again: withIt((message) => post({ ...message, refused: null })),
+          takeBack: withIt(({ text }) => {
+            letGo(name, id);
+            addToDraft(name, text);
+            setRefusals((all) => all.filter((each) => each.id !== id));
+            setHeard(({ reading, transcript }) => ({
+              reading,
+              transcript: { items: transcript.items.filter((item) => item.id !== id) },
+            }));
+          }),
+        };
+      }),
+    [name, refusals, post],
   );
 
   return {
@@ -256,6 +288,38 @@ export function useChat(name: string): Chat {
     reload,
   };
 }
+
+/** A message that was not taken, and why. */
+type Refusal = Pick<Unsent, 'id' | 'error'>;
+
+/** Of those not taken the ones that no server has refused. */
+const unconfirmedOf = (session: string): readonly Outgoing[] =>
+  outgoingOf(session)
+    .get()
+    .filter((message) => message.refused === null && !isUnderWay(message));
+
+/** What was left before it was taken, as the chat begins. */
+const outgoingItems = (session: string): readonly Item[] =>
+  outgoingOf(session)
+    .get()
+    .map((message) => {
+      const { id, text } = message;
+      return { kind: 'user', id, text, state: isUnderWay(message) ? 'pending' : 'unsent', seq: null };
+    });
+
+const leftUnsent = (session: string): readonly Refusal[] =>
+  outgoingOf(session)
+    .get()
+    .filter((message) => !isUnderWay(message))
+    .map(({ id, refused }) => ({
+      id,
+      error: refused === null ? notConfirmed : new RuntimeError(refused.code as RuntimeError['code'], refused.message),
+    }));
+
+const notConfirmed = new RuntimeError(
+  'timeout',
+  'The page was left before the server had taken this. Trying again does not send it twice.',
+);
 
 /** Nobody knows whether it was taken: no answer came, or there was none when it was sent again (09 §5.4). */
 function isUnanswered(thrown: unknown): boolean {

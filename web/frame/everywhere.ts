@@ -18,6 +18,11 @@ export type Everywhere = {
   /** The policy that governs a run that is started here; null while that is not known. */
   readonly policy: Governing | null;
 };
+
+/** Ids of the chats in which something waits for a person. */
+export const waitingChats = ({ asks }: Everywhere): ReadonlySet<string | null> =>
+  new Set((asks.value ?? []).map(({ session_id }) => session_id).filter((id) => id !== null));
+
 /** The set-up tells of runs that rest, too: it is read again when one comes to rest, goes on or ends, and at no single call. */
 export const changesSetup = ({ kind }: FeedEntry): boolean => !ofRuns.has(kind) || fates.has(kind);
 const ofRuns = kindsOf(['runs']);

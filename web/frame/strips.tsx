@@ -91,7 +91,7 @@ function Lost({ retryAt }: { readonly retryAt: number }) {
     <Strip danger>
       Connection lost. {/* Seconds are for the eye: each of them would be read out. */}
       <span aria-hidden="true">{left === 0 ? 'Trying again…' : `Trying again in ${left} s.`}</span> What you see may be
-      old; runs go on.
+      old. Runs go on as long as the server does.
     </Strip>
   );
 }

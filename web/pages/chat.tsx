@@ -1,18 +1,21 @@
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
+import { escapeText } from '../../src/view/escape.ts';
 import { restsAt } from '../../src/view/items.ts';
-import { Composer } from '../chat/composer.tsx';
+import { Composer, toWrite } from '../chat/composer.tsx';
+import { addToDraft, optionsOf, type SendOptions } from '../chat/kept.ts';
 import { RunPanel } from '../chat/run-panel.tsx';
 import { SessionDialog } from '../chat/session-dialog.tsx';
 import { pageSize, SessionsColumn } from '../chat/sessions.tsx';
 import { TranscriptView } from '../chat/transcript.tsx';
-import { type Chat, type SendOptions, useChat } from '../chat/use-chat.ts';
+import { type Chat, useChat } from '../chat/use-chat.ts';
 import { client } from '../data/client.ts';
 import { onReturn } from '../data/on-return.ts';
+import { useStore } from '../data/store.ts';
 import { useAction } from '../data/use-data.ts';
 import { usePages } from '../data/use-pages.ts';
 import { announce } from '../frame/announce.tsx';
-import { useEverywhere } from '../frame/everywhere.ts';
+import { useEverywhere, waitingChats } from '../frame/everywhere.ts';
 import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -37,7 +40,7 @@ export function ChatPage() {
   // The first chat is made under the name that stands for it before there is any.
   const none = known?.length === 0 && (named ?? firstName) === firstName;
   return (
-    <Page title="Chat" whole>
+    <Page title={name === undefined ? 'Chat' : `${escapeText(name, { mode: 'line' })} · Chat`} whole>
       <div className={`chat ${listed ? 'listed' : ''}`}>
         <SessionsColumn
           sessions={sessions}
@@ -45,7 +48,7 @@ export function ChatPage() {
           onGo={() => list(false)}
           onOpen={(opened) => {
             list(false);
-            go(`/chat/${encodeURIComponent(opened)}`);
+            go(`/chat/${encodeURIComponent(opened)}`, { state: toWrite });
           }}
         />
         {name === undefined || none ? (
@@ -105,14 +108,17 @@ function Conversation({
 }) {
   const chat = useChat(name);
   const [acting, act] = useState(false);
-  const [options, setOptions] = useState<SendOptions>({});
+  const chosen = optionsOf(name);
+  const options = useStore(chosen);
   const again = (text: string) => {
     const last = chat.items.findLast((item) => item.kind === 'user');
     const wanted = text === '' && last?.kind === 'user' ? last.text : text;
     if (wanted !== '') chat.send(wanted, options);
   };
+  const use = useCallback((text: string) => addToDraft(name, text), [name]);
   const last = chat.items.at(-1);
   const rests = last?.kind === 'end' && restsAt(last);
+  const waits = waitingChats(useEverywhere()).has(chat.session?.id ?? null);
   const streams = chat.items.at(-1)?.kind === 'assistant' && chat.runId !== null;
   useEffect(() => {
     if (streams) announce('Reins is answering');
@@ -130,8 +136,8 @@ function Conversation({
             <Safe text={name} />
           </h1>
           {chat.runId === null ? null : (
-            <Link href={`/runs/${chat.runId}`} className="tag accent">
-              {rests ? 'rests' : 'running'}
+            <Link href={`/runs/${chat.runId}`} className={`tag ${waits ? 'warn' : 'accent'}`}>
+              {waits ? 'waits for you' : rests ? 'rests' : 'running'}
             </Link>
           )}
           <span className="push">
@@ -142,7 +148,7 @@ function Conversation({
         </header>
         {acting ? <SessionDialog name={name} onOther={onOther} onClose={() => act(false)} /> : null}
         {chat.error === null ? null : <ErrorNote error={chat.error} onRetry={chat.reload} />}
-        {chat.session === null && chat.error?.code === 'not_found' ? (
+        {chat.error?.code === 'not_found' ? (
           <Missing
             name={name}
             onMade={() => {
@@ -153,8 +159,8 @@ function Conversation({
         ) : null}
         {chat.session === null && chat.error === null ? <Skeleton /> : null}
         {chat.session !== null && chat.items.length === 0 ? <Nothing chat={chat} options={options} /> : null}
-        <TranscriptView items={chat.items} older={chat.older} unsent={chat.unsent} onAgain={again} />
-        <Composer name={name} chat={chat} rests={rests} options={options} onOptions={setOptions} />
+        <TranscriptView items={chat.items} older={chat.older} unsent={chat.unsent} onAgain={again} onUse={use} />
+        <Composer name={name} chat={chat} rests={rests} waits={waits} options={options} onOptions={chosen.set} />
       </div>
       <RunPanel runId={chat.newestRun} />
     </>

@@ -1,4 +1,5 @@
-import { type ComponentProps, type MouseEvent, type ReactNode, useState } from 'react';
+import { type ComponentProps, type MouseEvent, type ReactNode, useEffect, useState } from 'react';
+import { announce } from '../frame/announce.tsx';
 
 export type ButtonProps = Omit<ComponentProps<'button'>, 'className' | 'type'> & {
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
@@ -57,23 +58,31 @@ export function SureButton({
   );
 }
 
-/** Copies a text as it is, and says so. */
-export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
+/** Copies a text as it is, and says so. `what` is for who hears several of them without seeing where they stand. */
+export function CopyButton({
+  text,
+  label = 'Copy',
+  what,
+}: {
+  readonly text: string;
+  readonly label?: string;
+  readonly what?: string;
+}) {
+  const [said, say] = useState<string | null>(null);
+  useEffect(() => {
+    if (said === null) return;
+    const timer = setTimeout(() => say(null), 1200);
+    return () => clearTimeout(timer);
+  }, [said]);
+  const copy = async () => {
+    const done = (await copied(text)) ? 'Copied' : 'Not permitted';
+    say(done);
+    announce(done);
+  };
   return (
-    <Button
-      size="small"
-      look="quiet"
-      onClick={(event) => {
-        const button = event.currentTarget;
-        void copied(text).then((done) => {
-          button.textContent = done ? 'Copied' : 'Not permitted';
-          setTimeout(() => {
-            button.textContent = label;
-          }, 1200);
-        });
-      }}
-    >
-      {label}
+    <Button size="small" look="quiet" onClick={() => void copy()}>
+      {said ?? label}
+      {what === undefined || said !== null ? null : <span className="sr"> {what}</span>}
     </Button>
   );
 }

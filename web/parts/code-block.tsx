@@ -34,7 +34,7 @@ export function CodeBlock({
             <Safe text={shown} mode="prose" />
           </pre>
         </section>
-        <CopyButton text={text} />
+        <CopyButton text={text} what={label} />
       </div>
       {hidden === 0 ? null : (
         <div>

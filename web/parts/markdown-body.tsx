@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
-import ReactMarkdown, { type Components } from 'react-markdown';
+import ReactMarkdown, { type Components, type ExtraProps } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { escapeText } from '../../src/view/escape.ts';
+import { CopyButton } from './button.tsx';
 
 /** Our own notation stays; character references may have made anything of the rest. */
 const notation = /(⟨[^⟩]*⟩|[\u2400-\u2426⏎⇥])/;
@@ -84,6 +85,25 @@ function ListItem({
   );
 }
 
+type CodeNode = NonNullable<ExtraProps['node']>['children'][number];
+
+/** A block of code, and a way to take it along as it is shown. */
+function Code({ code, children }: { readonly code: CodeNode | undefined; readonly children?: ReactNode }) {
+  const element = code?.type === 'element' ? code : null;
+  const [text] = element?.children ?? [];
+  const named = element?.properties['className'];
+  const language = /language-(\S+)/.exec(Array.isArray(named) ? named.join(' ') : '')?.[1];
+  return (
+    <div className="code wraps">
+      <div className="code-head">
+        <span className="small muted mono cut">{language === undefined ? '' : visible(language)}</span>
+        <CopyButton text={text?.type === 'text' ? text.value.replace(/\n$/, '') : ''} what="the code" />
+      </div>
+      <pre>{children}</pre>
+    </div>
+  );
+}
+
 /** What scrolls is reached with the keyboard. */
 const scrolls = { tabIndex: 0 } as const;
 
@@ -122,11 +142,7 @@ const components: Components = {
   h4: Heading,
   h5: Heading,
   h6: Heading,
-  pre: ({ children }) => (
-    <div className="code wraps">
-      <pre>{children}</pre>
-    </div>
-  ),
+  pre: ({ children, node }) => <Code code={node?.children[0]}>{children}</Code>,
   code: ({ children }) => <code>{children}</code>,
   th: ({ children, style }) => <th style={{ textAlign: style?.textAlign }}>{children}</th>,
   td: ({ children, style }) => <td style={{ textAlign: style?.textAlign }}>{children}</td>,
