@@ -44,9 +44,13 @@ export async function* watchRunOver(
       event === undefined || frames.has(event) ? [] : [JSON.parse(data) as RunEvent],
     );
     if (events.length > 0) yield events;
-    if (messages.some(({ event }) => event === 'end') || events.some(({ kind }) => closes.has(kind))) return;
+    if (messages.some(endsRun) || events.some(({ kind }) => closes.has(kind))) return;
   }
 }
+
+/** The stream of a run ends with it. One that was closed with the login that had opened it says nothing of the run. */
+const endsRun = ({ event, data }: Pick<EventSourceMessage, 'event' | 'data'>): boolean =>
+  event === 'end' && Reflect.get(Object(JSON.parse(data)), 'status') !== 'closed';
 
 export type FeedInput = {
   /** null = from now on. */

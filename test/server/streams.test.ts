@@ -105,6 +105,47 @@ test('a stream that falls silent without ending is read anew, behind what was he
   expect(lines).toEqual(['open', 'lost', 'open']);
 });
 
+test('a run is followed on behind the next login, when the one that followed it has ended', async () => {
+  const { app, url, client } = server;
+  const { run_id: id } = await app.start({ input: { type: 'string', value: 'write' }, on_ask: 'suspend' });
+  const first = server.login();
+  let token = first;
+  const follower = createHttpClient({
+    base: url,
+    headers: () => ({ authorization: `Bearer ${token}` }),
+    // As the page does it: a request that is refused for its login waits for the next one.
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (response.status !== 401) return response;
+      token = server.login();
+      const headers = new Headers(init?.headers);
+      headers.set('authorization', `Bearer ${token}`);
+      return fetch(input, { ...init, headers });
+    },
+  });
+  const kinds: string[] = [];
+  const after = async (seq: number): Promise<void> => {
+    let last = seq;
+    for await (const batch of follower.watch({ run_id: id, after: seq, signal: new AbortController().signal })) {
+      last = Math.max(last, ...batch.map((event) => event.seq));
+      kinds.push(...batch.map(({ kind }) => kind));
+      if (kinds.at(-1) === 'chain_suspended') break;
+    }
+    if (kinds.at(-1) !== 'chain_suspended') return;
+    // The stream goes on over the rest; the login ends while it does.
+    const going = after(last);
+    await expect.poll(() => ended(first)).toBe(true);
+    const [ask] = (await client.pageApprovals({ run: id })).items;
+    if (ask === undefined) throw new Error('no ask');
+    await client.answerApproval({ id: ask.id, binding: ask.binding, outcome: 'approve' });
+    await going;
+  };
+  const ended = async (login: string): Promise<boolean> =>
+    [204, 401].includes((await server.call('POST', '/api/auth/logout', { token: login })).status);
+  await after(0);
+  expect(kinds.at(-1)).toBe('chain_completed');
+});
+
 test('the feed tells of asks by topic, and goes on behind a cursor', async () => {
   const { newest } = await server.app.client.feedRange({});
   const approvals = await open('/api/events?topics=approvals', {}, /event: verdict\n[\s\S]*?\n\n/);
