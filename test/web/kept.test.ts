@@ -89,9 +89,14 @@ it('goes on with a message whose page was left before it was answered', async ()
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
   await page.goBack();
   await page.getByText('sending…').waitFor();
+  // It would be refused, or be there first.
+  await composer(page).fill('behind it');
+  await page.keyboard.press('Enter');
+  await page.getByText('The message before this one is on its way').waitFor();
   letGo();
   await page.getByText('It is said.').waitFor();
   expect([await bubbles(page), await page.getByText('sending…').count()]).toEqual([['on its way'], 0]);
+  expect(await composer(page).inputValue()).toBe('behind it');
   expect(world.problems).toEqual([]);
 });
 

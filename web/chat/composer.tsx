@@ -39,7 +39,7 @@ export function Composer({
   const setText = draft.set;
   const field = useRef<HTMLTextAreaElement>(null);
   const mention = /(?:^|\s)@([^\s@]*)$/.exec(text)?.[1];
-  const active = chat.runId !== null;
+  const active = chat.runId !== null || chat.sending;
 
   const comesToWrite = useHistoryState() === toWrite;
   useEffect(() => {
@@ -124,7 +124,9 @@ export function Composer({
             ? 'The turn waits for your answer: this can be sent when it is over.'
             : rests
               ? 'The last turn is not over: this can be sent when it has gone on or was ended.'
-              : 'A turn is running: this can be sent when it is over.'}
+              : chat.runId === null
+                ? 'The message before this one is on its way: this can be sent behind it.'
+                : 'A turn is running: this can be sent when it is over.'}
         </p>
       ) : null}
       <div className="composer-foot">

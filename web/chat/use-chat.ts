@@ -39,6 +39,8 @@ export type Chat = {
   /** That one, or the newest that was. */
   readonly newestRun: string | null;
   readonly unsent: readonly Unsent[];
+  /** A message is on its way, and not answered yet. */
+  readonly sending: boolean;
   readonly send: (text: string, options: SendOptions) => void;
   readonly reload: () => void;
 };
@@ -65,6 +67,7 @@ export function useChat(name: string): Chat {
   const [newest, setNewest] = useState<string | null>(null);
   if (runId !== null && runId !== newest) setNewest(runId);
   const [refusals, setRefusals] = useState<readonly Refusal[]>(() => leftUnsent(name));
+  const sending = useStore(outgoingOf(name)).some(isUnderWay);
   const [round, setRound] = useState(0);
   const feed = useStore(beginnings);
   const reload = useCallback(() => setRound((before) => before + 1), []);
@@ -284,6 +287,7 @@ export function useChat(name: string): Chat {
     runId,
     newestRun: newest,
     unsent,
+    sending,
     send,
     reload,
   };
