@@ -106,7 +106,10 @@ it('answers calls that may not run each with its class, and the model goes on', 
       ...loopChain,
       tasks: loopChain.tasks.map((task) =>
         task.id === 'work'
-          ? { ...task, execute_config: { model: 'm', tools: ['local_fs'], hide_tools: ['local_fs.sed', 'local_fs_grep'] } }
+          ? {
+              ...task,
+              execute_config: { model: 'm', tools: ['local_fs'], hide_tools: ['local_fs.sed', 'local_fs_grep'] },
+            }
           : task,
       ),
     },
