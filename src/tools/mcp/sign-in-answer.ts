@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { RuntimeError } from '../../schema/errors.ts';
 import { codeOf } from '../../text/thrown.ts';
 import { refused } from './sign-in-refusal.ts';
+import { parseUrl } from '../../text/parse-url.ts';
 
 /** Where the browser brings the answer, for servers that know one address only (05 §10.8.3). */
 const fixedPort = 49_152;
@@ -23,7 +24,7 @@ export async function listenForAnswer(state: string, issuer: string | null, anyP
     };
     const target = request.url ?? '/';
     // Anybody on this machine may ask, for `//` as well.
-    const url = URL.canParse(target, here) ? new URL(target, here) : null;
+    const url = parseUrl(target, here);
     if (url?.pathname !== '/callback') return reply(404, 'There is nothing here.');
     if (url.searchParams.get('state') !== state) return reply(400, 'This sign-in was not asked for.');
     const from = url.searchParams.get('iss');
