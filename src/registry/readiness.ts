@@ -308,8 +308,7 @@ function serving({ defaults: { provider }, probed }: ReadinessInput): readonly P
   return ready.filter((one) => one.registered);
 }
 
-/** The first model to chat with that the backends of the default provider serve, in their order. */
-/** The first model to chat with; one without tools only where no other is served. */
+/** The first model to chat with that the backends of the default provider serve; without tools only where none has them. */
 function firstChatModel(input: ReadinessInput): string | null {
   const models = serving(input)
     .flatMap(({ seen }) => seen.models)
