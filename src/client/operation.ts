@@ -2,18 +2,13 @@ import type { Struct } from 'superstruct';
 import type { AccessClass } from '../schema/login.ts';
 import type { Known } from '../schema/shape.ts';
 
-/** Whether an operation without a route only looks, or acts. A route has an access class instead. */
-export type Access = 'open' | 'read' | 'run' | 'operator';
-
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The status of an answer, where the output decides which. */
 export type StatusOf<O> = { readonly among: readonly number[]; readonly of: (output: O) => number };
 
-/** How an operation is reached over HTTP: the route, its client, its description and the test sweep come from it. */
+/** How an operation is served: the route, its client, its description and the test sweep come from it. */
 export type Route<I, O> = {
-  /** Names in braces are members of the input. */
-  readonly path: string;
   readonly access: AccessClass;
   /** A stricter class for some inputs. */
   readonly accessFor: ((input: I) => AccessClass | null) | null;
@@ -35,21 +30,22 @@ export type Route<I, O> = {
   readonly form: 'json' | 'items' | 'attachment';
 };
 
-/** One entry of the table: the routes, the HTTP client, the OpenAPI document and the in-process client come from it. */
+/** One entry of a table, from which the clients are made. */
 export type Operation<I, O> = {
-  readonly method: Method;
-  readonly path: string;
   /** It changes nothing. */
   readonly reads: boolean;
   readonly input: Struct<I, unknown>;
   /** Type of the output; `returns` carries no value. */
   readonly output: Returns<O>;
-  /** Null for what only faces of this process may do. */
-  readonly route: Route<I, O> | null;
 };
 
 /** An entry that is reached over HTTP. */
-export type Routed<I, O> = Operation<I, O> & { readonly route: Route<I, O> };
+export type Routed<I, O> = Operation<I, O> & {
+  readonly method: Method;
+  /** Names in braces are members of the input. */
+  readonly path: string;
+  readonly route: Route<I, O>;
+};
 
 declare const returned: unique symbol;
 export type Returns<O> = { readonly struct: Struct<O, unknown> | null; readonly [returned]?: O };
@@ -64,20 +60,17 @@ export const shown = <S>(struct: S): Returns<Known<S>> => ({ struct: struct as u
 export const returns = <O>(): Returns<O> => ({ struct: null });
 
 /**
- * An operation for faces of this process alone: what it takes or gives is not for a network. Nothing serves its path; one
- * that is to be served is made with `route`.
+ * An operation for faces of this process alone: what it takes or gives is not for a network. One that is to be served is
+ * made with `route`.
  */
-export function operation<I, S, O>(
-  method: Method,
-  path: string,
-  access: Access,
+export const operation = <I, S, O>(
+  kind: 'reads' | 'acts',
   input: Struct<I, S>,
   output: Returns<O>,
-): Operation<I, O> {
-  // The schema parameter of a struct is invariant and of no interest here; only its value type is used.
-  const plain = input as unknown as Struct<I, unknown>;
-  return { method, path, reads: access === 'read', input: plain, output, route: null };
-}
+): Operation<I, O> => ({ reads: kind === 'reads', input: plain(input), output });
+
+/** The schema parameter of a struct is invariant and of no interest here; only its value type is used. */
+const plain = <I, S>(input: Struct<I, S>) => input as unknown as Struct<I, unknown>;
 
 /** An operation with a route (09 §6). What it gives passes a struct; a 204 gives null. */
 export function route<I, S, O>(
@@ -86,16 +79,15 @@ export function route<I, S, O>(
   access: AccessClass,
   input: Struct<I, S>,
   output: Returns<O>,
-  more: Partial<Omit<Route<I, O>, 'path' | 'access'>> = {},
+  more: Partial<Omit<Route<I, O>, 'access'>> = {},
 ): Routed<I, O> {
   return {
     method,
     path,
     reads: method === 'GET',
-    input: input as unknown as Struct<I, unknown>,
+    input: plain(input),
     output,
     route: {
-      path,
       access,
       accessFor: null,
       status: 200,

@@ -199,10 +199,10 @@ export type RunStep = {
   readonly error: StepError | null;
 };
 
-/** What is known when a run has been accepted: the first line of `stream-json`, and the head of `--trace`. */
 /** A tool server at the start of a run; `error` says why it is not ready. */
 export type ServerState = { readonly name: string; readonly status: string; readonly error: string | null };
 
+/** What is known when a run has been accepted: the first line of `stream-json`, and the head of `--trace`. */
 export type RunStarted = {
   /** Of a run that goes on: the last event before, and the questions that are open still. */
   readonly resumed?: { readonly from_seq: number; readonly ask_ids: readonly string[] };

@@ -57,12 +57,12 @@ type Ways = { readonly heavy: ReturnType<typeof createTurns>; readonly once: Ret
 function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways): Route {
   // Entries differ in the types of their structs alone, and each is used with its own.
   const entry = routed[name] as unknown as AnyRouted;
-  const { route, method } = entry;
+  const { route, method, path } = entry;
   // As above: the operation of this name takes what its struct let through.
   const operation = deps.operations[name] as (input: unknown) => Promise<unknown>;
   return {
     method,
-    path: route.path,
+    path,
     access: route.access,
     ...(route.form === 'attachment' ? { streams: true } : {}),
     ...(route.body === 'document' ? { maxBodyBytes: documentBodyBytes } : {}),

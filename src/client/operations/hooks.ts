@@ -22,17 +22,15 @@ const changed = returns<{
 
 /** OpenAPI services as tools (09 §6.10). */
 export const hooks = {
-  addHook: operation('POST', '/api/hooks', 'operator', object({ name: string(), ...fields }), changed),
-  listHooks: operation('GET', '/api/hooks', 'read', object({}), masked(array(HookView))),
-  showHook: operation('GET', '/api/hooks/{name}', 'read', named, masked(HookView)),
-  updateHook: operation('PATCH', '/api/hooks/{name}', 'operator', object({ name: string(), ...fields }), changed),
-  refreshHook: operation('POST', '/api/hooks/{name}/refresh', 'operator', named, masked(HookView)),
+  addHook: operation('acts', object({ name: string(), ...fields }), changed),
+  listHooks: operation('reads', object({}), masked(array(HookView))),
+  showHook: operation('reads', named, masked(HookView)),
+  updateHook: operation('acts', object({ name: string(), ...fields }), changed),
+  refreshHook: operation('acts', named, masked(HookView)),
   acceptHook: operation(
-    'POST',
-    '/api/hooks/{name}/accept',
-    'operator',
+    'acts',
     object({ name: string(), definition_sha256: string(), tools: optional(array(string())) }),
     masked(HookView),
   ),
-  removeHook: operation('DELETE', '/api/hooks/{name}', 'operator', named, returns<null>()),
+  removeHook: operation('acts', named, returns<null>()),
 } as const;

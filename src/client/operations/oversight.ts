@@ -18,9 +18,7 @@ import { operation, returns } from '../operation.ts';
 /** Asks, chains, trust. */
 export const oversight = {
   listAsks: operation(
-    'GET',
-    '/api/asks',
-    'read',
+    'reads',
     object({
       state: string(),
       kind: nullable(string()),
@@ -32,17 +30,15 @@ export const oversight = {
     returns<{ readonly asks: readonly Ask[]; readonly total: number; readonly expired: number }>(),
   ),
   /** Each id as people are shown it: its kind and the shortest ending that no other has. */
-  shortIds: operation('POST', '/api/ids/short', 'read', object({ ids: array(string()) }), returns<readonly string[]>()),
-  showAsk: operation('GET', '/api/asks/{id}', 'read', object({ id: string() }), returns<Ask>()),
+  shortIds: operation('reads', object({ ids: array(string()) }), returns<readonly string[]>()),
+  showAsk: operation('reads', object({ id: string() }), returns<Ask>()),
   /**
    * The first answer wins. `yours` is false when an identical answer had been stored before; `rests` is true when no process
    * drives the run that asked, so that whoever answered may go on with it. Refused where that would be impossible, unless
    * the ask is cancelled or `no_resume` records the verdict and nothing else.
    */
   answerAsk: operation(
-    'POST',
-    '/api/asks/{id}/verdict',
-    'operator',
+    'acts',
     object({
       id: string(),
       outcome: enums(['approve', 'deny', 'answer', 'cancel']),
@@ -66,9 +62,7 @@ export const oversight = {
    * the new call, and asks about it where the rules say so: that ask is named by `superseded_by`. `rests` as above.
    */
   editAsk: operation(
-    'POST',
-    '/api/asks/{id}/arguments',
-    'operator',
+    'acts',
     object({
       id: string(),
       args: record(string(), unknown()),
@@ -79,34 +73,18 @@ export const oversight = {
     returns<{ readonly ask: Ask; readonly yours: boolean; readonly rests: boolean }>(),
   ),
   /** Rules of the operator's own that would let the call of an ask through. */
-  proposeRules: operation(
-    'POST',
-    '/api/asks/{id}/rules',
-    'operator',
-    object({ id: string() }),
-    returns<RuleProposals>(),
-  ),
+  proposeRules: operation('acts', object({ id: string() }), returns<RuleProposals>()),
   /** What was approved for a session, by name or id, newest first. */
-  listRemembered: operation(
-    'GET',
-    '/api/asks/remembered/{session}',
-    'read',
-    object({ session: string() }),
-    returns<readonly RememberedChoice[]>(),
-  ),
+  listRemembered: operation('reads', object({ session: string() }), returns<readonly RememberedChoice[]>()),
   /** Forgets what was approved for a session, by name or id: one choice of it, or all of them. */
   forgetRemembered: operation(
-    'DELETE',
-    '/api/asks/remembered/{session}',
-    'operator',
+    'acts',
     object({ session: string(), id: optional(nullable(string())) }),
     returns<{ readonly removed: number }>(),
   ),
   /** Newest first. */
   listAudit: operation(
-    'GET',
-    '/api/audit',
-    'read',
+    'reads',
     object({
       since: nullable(number()),
       run: nullable(string()),
@@ -117,53 +95,25 @@ export const oversight = {
     returns<{ readonly rows: readonly AuditRow[]; readonly total: number }>(),
   ),
   /** `head`: a hash that must be in the chain, beside those that were noted outside the database. */
-  verifyAudit: operation(
-    'GET',
-    '/api/audit/verify',
-    'read',
-    object({ head: nullable(string()) }),
-    returns<AuditCheck>(),
-  ),
+  verifyAudit: operation('reads', object({ head: nullable(string()) }), returns<AuditCheck>()),
   /** Rows in order behind a number, a page at a time, without what an export leaves out (03 §14), and the head of the chain. */
   exportAudit: operation(
-    'GET',
-    '/api/audit/export',
-    'operator',
+    'acts',
     object({ after: number(), since: nullable(number()), limit: number(), with_text: boolean() }),
     returns<{ readonly rows: readonly AuditRow[]; readonly head: { readonly seq: number; readonly hash: string } }>(),
   ),
   /** Removes rows older than a time, in milliseconds since the epoch. */
-  pruneAudit: operation(
-    'POST',
-    '/api/audit/prune',
-    'operator',
-    object({ before: number() }),
-    returns<{ readonly removed: number }>(),
-  ),
-  listChains: operation('GET', '/api/chains', 'read', object({}), returns<readonly ChainRow[]>()),
+  pruneAudit: operation('acts', object({ before: number() }), returns<{ readonly removed: number }>()),
+  listChains: operation('reads', object({}), returns<readonly ChainRow[]>()),
   /** Canonical JSON text of a chain by path or name. */
-  showChain: operation(
-    'GET',
-    '/api/chains/{name}',
-    'read',
-    object({ name: string() }),
-    returns<{ readonly text: string }>(),
-  ),
-  /** Without paths: every chain of the overlay. */
+  showChain: operation('reads', object({ name: string() }), returns<{ readonly text: string }>()),
   /** Tasks, the ways between them, and what no way leads to. */
-  graphChain: operation('GET', '/api/chains/{name}/graph', 'read', object({ name: string() }), returns<ChainGraph>()),
-  vetChains: operation(
-    'POST',
-    '/api/chains/vet',
-    'read',
-    object({ paths: array(string()) }),
-    returns<readonly ChainVetFile[]>(),
-  ),
+  graphChain: operation('reads', object({ name: string() }), returns<ChainGraph>()),
+  /** Without paths: every chain of the overlay. */
+  vetChains: operation('reads', object({ paths: array(string()) }), returns<readonly ChainVetFile[]>()),
   /** What a run with these names would use and is not trusted yet; empty when all is. */
   untrusted: operation(
-    'POST',
-    '/api/trust/pending',
-    'read',
+    'reads',
     object({
       /** Null: the run executes a chain of the program's own. */
       chain: nullable(enums(['run', 'chat', 'planner', 'executor', 'summarizer', 'explorer'])),
@@ -175,47 +125,29 @@ export const oversight = {
   ),
   /** Records trust in exactly this content; refused when the file no longer has this hash. */
   trustContent: operation(
-    'POST',
-    '/api/trust',
-    'operator',
+    'acts',
     object({ path: string(), sha256: string(), by: enums(['prompt', 'command']) }),
     returns<null>(),
   ),
   /** The database of this project, if another installation made it; null = there is nothing to decide. */
-  foreignDatabase: operation('GET', '/api/trust/database', 'read', object({}), returns<ForeignDatabase | null>()),
+  foreignDatabase: operation('reads', object({}), returns<ForeignDatabase | null>()),
   /** Makes it ours, without what was decided elsewhere; refused when it no longer has this hash. */
-  acceptDatabase: operation('POST', '/api/trust/database', 'operator', object({ sha256: string() }), returns<null>()),
-  listTrust: operation('GET', '/api/trust', 'read', object({}), returns<readonly TrustRow[]>()),
+  acceptDatabase: operation('acts', object({ sha256: string() }), returns<null>()),
+  listTrust: operation('reads', object({}), returns<readonly TrustRow[]>()),
   /** A document of this project: its text, and whether this content is trusted. */
-  showTrust: operation('POST', '/api/trust/show', 'read', object({ path: string() }), returns<TrustView>()),
+  showTrust: operation('reads', object({ path: string() }), returns<TrustView>()),
   /** `what` is a path or a hash. */
-  removeTrust: operation(
-    'DELETE',
-    '/api/trust/{what}',
-    'operator',
-    object({ what: string() }),
-    returns<readonly TrustRow[]>(),
-  ),
+  removeTrust: operation('acts', object({ what: string() }), returns<readonly TrustRow[]>()),
   /** The programs that a policy trusts, and whether they are still what was declared. */
-  listPrograms: operation(
-    'POST',
-    '/api/policies/trusted/list',
-    'read',
-    object({ policy: nullable(string()) }),
-    returns<DeclaredPrograms>(),
-  ),
+  listPrograms: operation('reads', object({ policy: nullable(string()) }), returns<DeclaredPrograms>()),
   /** Declares programs, reads their digests again, or takes declarations back, in the document that governs. */
   trustPrograms: operation(
-    'POST',
-    '/api/policies/trusted',
-    'operator',
+    'acts',
     object({ policy: nullable(string()), action: enums(['declare', 'refresh', 'remove']), names: array(string()) }),
     returns<ProgramChange>(),
   ),
   initialise: operation(
-    'POST',
-    '/api/init',
-    'operator',
+    'acts',
     object({ provider: nullable(string()), force: boolean() }),
     returns<{
       readonly dataDir: string;

@@ -21,33 +21,17 @@ const anyRule = define<WrittenRule>('WrittenRule', (value) => typeof value === '
 export const policies = {
   /** Every document of the overlay. `policy` is what `--policy` says: it decides which one is marked. */
   listPolicies: operation(
-    'POST',
-    '/api/policies/list',
-    'read',
+    'reads',
     object({ policy: nullable(string()) }),
     returns<{ readonly policies: readonly PolicyRow[]; readonly notes: readonly string[] }>(),
   ),
   /** By name or path; null = the one that would govern here. */
-  showPolicy: operation(
-    'POST',
-    '/api/policies/show',
-    'read',
-    object({ policy: nullable(string()) }),
-    returns<PolicyText>(),
-  ),
+  showPolicy: operation('reads', object({ policy: nullable(string()) }), returns<PolicyText>()),
   /** By path or name; without any, every file of the overlay. */
-  vetPolicies: operation(
-    'POST',
-    '/api/policies/vet',
-    'read',
-    object({ policies: array(string()) }),
-    returns<readonly PolicyVetFile[]>(),
-  ),
+  vetPolicies: operation('reads', object({ policies: array(string()) }), returns<readonly PolicyVetFile[]>()),
   /** What would happen to a call, or to that of a recorded ask. */
   explainCall: operation(
-    'POST',
-    '/api/policies/explain',
-    'read',
+    'reads',
     object({
       call: nullable(object({ tools: string(), tool: string(), args: record(string(), unknown()) })),
       ask: nullable(string()),
@@ -62,17 +46,13 @@ export const policies = {
   ),
   /** Without paths: every test file of the overlay and the project tree. */
   testPolicies: operation(
-    'POST',
-    '/api/policies/test',
-    'read',
+    'reads',
     object({ paths: array(string()), policy: nullable(string()), trust: array(string()) }),
     returns<PolicyTestReport>(),
   ),
   /** Recorded calls, newest first, under another policy. `since` in milliseconds since the epoch. */
   replayCalls: operation(
-    'POST',
-    '/api/policies/replay',
-    'read',
+    'reads',
     object({
       policy: nullable(string()),
       trust: array(string()),
@@ -85,33 +65,25 @@ export const policies = {
   ),
   /** How `b` differs from `a`. */
   comparePolicies: operation(
-    'POST',
-    '/api/policies/diff',
-    'read',
+    'reads',
     object({ a: string(), b: string(), trust: array(string()) }),
     returns<PolicyComparison>(),
   ),
   /** Rules that would have answered what was approved again and again. */
   suggestRules: operation(
-    'POST',
-    '/api/policies/suggest',
-    'read',
+    'reads',
     object({ policy: nullable(string()), trust: array(string()), since: number() }),
     returns<SuggestReport>(),
   ),
   /** The file of the user that a rule would be written to; `copy` is the name of one that would be made. */
   ruleTarget: operation(
-    'POST',
-    '/api/policies/rules/target',
-    'read',
+    'reads',
     object({ policy: nullable(string()), trust: array(string()) }),
     returns<{ readonly path: string; readonly copy: string | null }>(),
   ),
   /** `sha256` is that of the policy that was looked at: another one refuses the rule. */
   addRule: operation(
-    'POST',
-    '/api/policies/rules',
-    'operator',
+    'acts',
     object({
       policy: nullable(string()),
       trust: array(string()),
@@ -123,9 +95,7 @@ export const policies = {
   ),
   /** Settings of another program as a policy; without a path those in their usual places. `out` must not exist. */
   importPolicy: operation(
-    'POST',
-    '/api/policies/import',
-    'operator',
+    'acts',
     object({
       from: enums(['claude', 'codex', 'opencode', 'gemini']),
       path: nullable(string()),

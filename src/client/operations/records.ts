@@ -10,40 +10,20 @@ const run = object({ run_id: string() });
 export const records = {
   /** Newest first. */
   listRuns: operation(
-    'GET',
-    '/api/runs',
-    'read',
+    'reads',
     object({ status: nullable(string()), session: nullable(string()), limit: number() }),
     returns<{ readonly runs: readonly RunSummary[]; readonly total: number }>(),
   ),
   /** The run with its steps, calls and waits; `full` also has what steps and calls were given and made. */
-  showRun: operation(
-    'GET',
-    '/api/runs/{run_id}',
-    'read',
-    object({ run_id: string(), full: optional(boolean()) }),
-    returns<RunDetails>(),
-  ),
+  showRun: operation('reads', object({ run_id: string(), full: optional(boolean()) }), returns<RunDetails>()),
   /** One step whole; `index` counts from 1. */
-  showRunStep: operation(
-    'GET',
-    '/api/runs/{run_id}/steps/{index}',
-    'read',
-    object({ run_id: string(), index: number() }),
-    returns<CapturedStep>(),
-  ),
+  showRunStep: operation('reads', object({ run_id: string(), index: number() }), returns<CapturedStep>()),
   /** Refused for a run that has not ended. */
-  deleteRun: operation('DELETE', '/api/runs/{run_id}', 'operator', run, returns<{ readonly run_id: string }>()),
+  deleteRun: operation('acts', run, returns<{ readonly run_id: string }>()),
   /** Removes ended runs from before a time, in milliseconds since the epoch; null = as the retention keys say. */
-  pruneRuns: operation(
-    'POST',
-    '/api/runs/prune',
-    'operator',
-    object({ before: nullable(number()) }),
-    returns<Pruned>(),
-  ),
+  pruneRuns: operation('acts', object({ before: nullable(number()) }), returns<Pruned>()),
   /** Where servers of this database listen on this machine now; what they noted themselves. */
-  listServers: operation('GET', '/api/servers', 'read', object({}), returns<readonly { readonly port: number }[]>()),
+  listServers: operation('reads', object({}), returns<readonly { readonly port: number }[]>()),
   /** Where the feed begins and ends now. */
-  feedRange: operation('GET', '/api/events/range', 'read', object({}), returns<FeedRange>()),
+  feedRange: operation('reads', object({}), returns<FeedRange>()),
 } as const;

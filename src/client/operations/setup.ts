@@ -25,26 +25,20 @@ const backendFields = {
 /** Backends, models, configuration, readiness. */
 export const setup = {
   addBackend: operation(
-    'POST',
-    '/api/backends',
-    'operator',
+    'acts',
     object({ name: string(), type: enums(providerTypes), ...backendFields }),
     returns<{ readonly backend: BackendView; readonly warnings: readonly string[] }>(),
   ),
-  listBackends: operation('GET', '/api/backends', 'read', object({}), masked(array(BackendView))),
-  showBackend: operation('GET', '/api/backends/{name}', 'read', named, masked(BackendView)),
+  listBackends: operation('reads', object({}), masked(array(BackendView))),
+  showBackend: operation('reads', named, masked(BackendView)),
   updateBackend: operation(
-    'PATCH',
-    '/api/backends/{name}',
-    'operator',
+    'acts',
     object({ name: string(), ...backendFields }),
     returns<{ readonly backend: BackendView; readonly warnings: readonly string[] }>(),
   ),
-  removeBackend: operation('DELETE', '/api/backends/{name}', 'operator', named, returns<null>()),
+  removeBackend: operation('acts', named, returns<null>()),
   testBackend: operation(
-    'POST',
-    '/api/backends/{name}/test',
-    'operator',
+    'acts',
     named,
     returns<{
       readonly reachable: boolean;
@@ -57,9 +51,7 @@ export const setup = {
     }>(),
   ),
   listModels: operation(
-    'GET',
-    '/api/models',
-    'read',
+    'reads',
     object({ backend: nullable(string()), refresh: boolean() }),
     returns<{
       readonly rows: readonly ModelRow[];
@@ -69,9 +61,7 @@ export const setup = {
     }>(),
   ),
   addModel: operation(
-    'POST',
-    '/api/models',
-    'operator',
+    'acts',
     object({
       name: string(),
       backend: nullable(string()),
@@ -85,51 +75,31 @@ export const setup = {
     returns<null>(),
   ),
   removeModel: operation(
-    'DELETE',
-    '/api/models/{name}',
-    'operator',
+    'acts',
     object({ name: string(), backend: nullable(string()), delete_file: boolean() }),
     returns<{ readonly deleted_from: readonly string[] }>(),
   ),
   /** Lists the models of local servers that are not declared; with names it deletes those of them. */
   pruneModels: operation(
-    'POST',
-    '/api/models/prune',
-    'operator',
+    'acts',
     object({
       backend: nullable(string()),
       names: nullable(array(object({ backend: string(), model: string() }))),
     }),
     returns<{ readonly models: readonly { readonly backend: string; readonly model: string }[] }>(),
   ),
-  showModel: operation(
-    'GET',
-    '/api/models/{name}',
-    'read',
-    object({ name: string(), backend: nullable(string()) }),
-    masked(ModelDetail),
-  ),
+  showModel: operation('reads', object({ name: string(), backend: nullable(string()) }), masked(ModelDetail)),
   setModelContext: operation(
-    'PUT',
-    '/api/models/{name}/context',
-    'operator',
+    'acts',
     object({ name: string(), backend: nullable(string()), context: number() }),
     returns<null>(),
   ),
-  setConfig: operation(
-    'PUT',
-    '/api/config/{key}',
-    'operator',
-    object({ key: string(), value: string() }),
-    masked(ConfigEntry),
-  ),
-  getConfig: operation('GET', '/api/config/{key}', 'read', object({ key: string() }), masked(ConfigEntry)),
-  unsetConfig: operation('DELETE', '/api/config/{key}', 'operator', object({ key: string() }), masked(ConfigEntry)),
-  listConfig: operation('GET', '/api/config', 'read', object({}), masked(array(ConfigEntry))),
+  setConfig: operation('acts', object({ key: string(), value: string() }), masked(ConfigEntry)),
+  getConfig: operation('reads', object({ key: string() }), masked(ConfigEntry)),
+  unsetConfig: operation('acts', object({ key: string() }), masked(ConfigEntry)),
+  listConfig: operation('reads', object({}), masked(array(ConfigEntry))),
   doctor: operation(
-    'POST',
-    '/api/setup-status/refresh',
-    'read',
+    'reads',
     /**
      * `sources: false`: hooks and tool servers are not asked, so nothing of the operator's is started. `policy`: looked at in
      * the place of the one that the settings name.
@@ -144,9 +114,7 @@ export const setup = {
   ),
   /** What to hand to somebody who helps: texts without secrets, messages, arguments and contents of files (06 §15). */
   doctorBundle: operation(
-    'POST',
-    '/api/setup-status/bundle',
-    'operator',
+    'acts',
     object({ probe: boolean(), policy: optional(string()) }),
     returns<{ readonly files: readonly { readonly name: string; readonly text: string }[] }>(),
   ),

@@ -6,9 +6,7 @@ import { masked, operation } from '../operation.ts';
 export const tools = {
   /** `policy` by name or path, `chain` by name; null = the policy that would govern here, and every chain. */
   listTools: operation(
-    'GET',
-    '/api/tools',
-    'read',
+    'reads',
     object({ policy: nullable(string()), chain: nullable(string()) }),
     masked(array(ListedTool)),
   ),

@@ -19,36 +19,20 @@ const named = object({ name: string() });
 /** Runs and sessions. */
 export const work = {
   /** Starts a stateless run and returns as soon as it is accepted: rows written, job queued. */
-  startRun: operation('POST', '/api/runs', 'run', StartRun, returns<RunStarted>()),
+  startRun: operation('acts', StartRun, returns<RunStarted>()),
   /** Stores the message, then starts the turn's run. */
   sendMessage: operation(
-    'POST',
-    '/api/sessions/messages',
-    'run',
+    'acts',
     SendMessage,
     returns<RunStarted & { readonly turn: number; readonly message_id: string }>(),
   ),
   /** The turn of a session (null = the active one) that nobody drives and that a new turn would take the place of. */
-  interruptedTurn: operation(
-    'GET',
-    '/api/sessions/{session}/interrupted',
-    'read',
-    object({ session: nullable(string()) }),
-    returns<InterruptedTurn | null>(),
-  ),
+  interruptedTurn: operation('reads', object({ session: nullable(string()) }), returns<InterruptedTurn | null>()),
   /** Waits until the run ended or rests. With `full` a history output is given whole. */
-  awaitRun: operation(
-    'GET',
-    '/api/runs/{run_id}/result',
-    'read',
-    object({ run_id: string(), full: optional(boolean()) }),
-    returns<RunResult>(),
-  ),
+  awaitRun: operation('reads', object({ run_id: string(), full: optional(boolean()) }), returns<RunResult>()),
   /** Goes on with a run that rests, named by its id or an end of it; its open questions are met as `on_ask` says. */
   resumeRun: operation(
-    'POST',
-    '/api/runs/{run_id}/resume',
-    'run',
+    'acts',
     object({
       run_id: string(),
       accept_changed_chain: boolean(),
@@ -64,9 +48,7 @@ export const work = {
    * resolves when a run of another process has ended.
    */
   cancelRun: operation(
-    'POST',
-    '/api/runs/{run_id}/cancel',
-    'run',
+    'acts',
     object({ run_id: string(), reason: string(), wait: optional(boolean()) }),
     returns<null>(),
   ),
@@ -75,53 +57,37 @@ export const work = {
    * `within_ms` a call that is being executed may end in that time, and it resolves when the run rests.
    */
   stopRun: operation(
-    'POST',
-    '/api/runs/{run_id}/stop',
-    'run',
+    'acts',
     object({ run_id: string(), reason: string(), within_ms: optional(number()) }),
     returns<null>(),
   ),
   /** Newest activity first. Not masked: that would take longer than reading them, and `view` names each member. */
-  listSessions: operation('GET', '/api/sessions', 'read', object({}), returns<readonly Session[]>()),
+  listSessions: operation('reads', object({}), returns<readonly Session[]>()),
   /** Names, sizes and times in the same order, without a look at the messages. */
-  sessionNames: operation('GET', '/api/session-names', 'read', object({}), returns<readonly SessionName[]>()),
-  newSession: operation('POST', '/api/sessions', 'run', object({ name: nullable(string()) }), masked(Session)),
-  switchSession: operation('POST', '/api/sessions/active', 'run', named, masked(Session)),
+  sessionNames: operation('reads', object({}), returns<readonly SessionName[]>()),
+  newSession: operation('acts', object({ name: nullable(string()) }), masked(Session)),
+  switchSession: operation('acts', named, masked(Session)),
   showSession: operation(
-    'GET',
-    '/api/sessions/{name}',
-    'read',
+    'reads',
     object({ name: nullable(string()), tail: optional(number()), head: optional(number()), tools: boolean() }),
     masked(SessionView),
   ),
-  renameSession: operation(
-    'PATCH',
-    '/api/sessions/{name}',
-    'run',
-    object({ name: string(), new_name: string() }),
-    masked(Session),
-  ),
+  renameSession: operation('acts', object({ name: string(), new_name: string() }), masked(Session)),
   /** Copies a session's messages, up to `at` and back to the end of a unit, into a new one, which becomes active. */
   forkSession: operation(
-    'POST',
-    '/api/sessions/forks',
-    'run',
+    'acts',
     object({ name: nullable(string()), new_name: nullable(string()), at: nullable(number()) }),
     masked(SessionFork),
   ),
   /** Starts the run that sums up older messages; when it has completed, requests hold the summary in their place. */
   compactSession: operation(
-    'POST',
-    '/api/sessions/compactions',
-    'run',
+    'acts',
     object({ ...StartRun.schema, name: nullable(string()), keep: number() }),
     returns<CompactionStarted>(),
   ),
   /** Starts the run that sums up all but the last `keep` messages; when it has completed, the copy is there and active. */
   forkWithSummary: operation(
-    'POST',
-    '/api/sessions/summary-forks',
-    'run',
+    'acts',
     object({
       ...StartRun.schema,
       name: nullable(string()),
@@ -136,9 +102,7 @@ export const work = {
    * page that would be larger ends before it is, but behind one message at least.
    */
   exportSession: operation(
-    'POST',
-    '/api/sessions/export',
-    'read',
+    'reads',
     object({
       session: union([object({ name: nullable(string()) }), object({ id: string() })]),
       after: number(),
@@ -148,31 +112,15 @@ export const work = {
   ),
   /** Messages that hold all the words of a text, best first. */
   searchMessages: operation(
-    'GET',
-    '/api/messages/search',
-    'read',
+    'reads',
     object({ text: string(), session: nullable(string()), limit: number() }),
     masked(SearchResult),
   ),
   /** What was written in a session and not sent (10 §6.9); null when there is nothing. */
-  readDraft: operation(
-    'GET',
-    '/api/session-drafts/{session_id}',
-    'run',
-    object({ session_id: string() }),
-    returns<SavedDraft | null>(),
-  ),
-  saveDraft: operation(
-    'PUT',
-    '/api/session-drafts/{session_id}',
-    'run',
-    object({ session_id: string(), saved: nullable(SavedDraft) }),
-    returns<null>(),
-  ),
+  readDraft: operation('acts', object({ session_id: string() }), returns<SavedDraft | null>()),
+  saveDraft: operation('acts', object({ session_id: string(), saved: nullable(SavedDraft) }), returns<null>()),
   deleteSession: operation(
-    'DELETE',
-    '/api/sessions/{name}',
-    'run',
+    'acts',
     object({ name: string(), force: boolean() }),
     returns<{ readonly name: string; readonly messages: number; readonly was_active: boolean }>(),
   ),
