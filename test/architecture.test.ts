@@ -170,7 +170,11 @@ const rooms: Readonly<Record<string, Room>> = {
     },
   },
   'src/client': { may: words, packages: { 'http-events.ts': ['eventsource-parser'], '*': ['superstruct'] } },
-  'src/chain': { may: words, packages: { 'template.ts': ['liquidjs'] }, pure: true },
+  'src/chain': {
+    may: words,
+    packages: { 'template-engine.ts': ['liquidjs'], 'check-template.ts': ['liquidjs'] },
+    pure: true,
+  },
   'src/policy': { may: [...words, 'src/shell/launchers.ts', 'src/shell/programs.ts'], packages: {}, pure: true },
   'src/view': {
     may: words,

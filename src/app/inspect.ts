@@ -1,5 +1,4 @@
-import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { AppOptions } from '../app-options.ts';
 import type { Binaries } from '../gate/binaries.ts';
 import { agentsMayAnswer } from '../policy/attention.ts';
@@ -7,7 +6,6 @@ import { vetPolicy } from '../policy/vet.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { hasPassword } from '../store/logins.ts';
-import { unusableHome } from '../store/user-directory.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { declaredStates } from '../workspace/declared-binaries.ts';
 import { defaultFiles } from '../workspace/find-chain.ts';
@@ -15,9 +13,17 @@ import type { Workspace } from '../workspace/paths.ts';
 import { planChainFiles } from '../workspace/plan-chains.ts';
 import { failureLines, type Policies } from '../workspace/policies.ts';
 import type { DatabaseProblem } from './database-problem.ts';
+import {
+  homeFault,
+  isWritable,
+  mayWrite,
+  nearest,
+  openPermissions,
+  permissionlessMount,
+  sizeOf,
+} from './file-access.ts';
 import { freeBytes, type Machine } from './machine.ts';
 import type { StoreRooms } from './store-rooms.ts';
-import { quote } from '../text/quote.ts';
 
 export type InspectDeps = {
   readonly options: Pick<AppOptions, 'policy'>;
@@ -31,6 +37,7 @@ export type InspectDeps = {
   readonly now: () => number;
 };
 
+/** The first break of the audit chain, or null. */
 async function auditFault(store: InspectDeps['store']): Promise<string | null> {
   try {
     const found = (await store.auditRooms()).verifyAudit({ head: null }).break;
@@ -202,84 +209,3 @@ function textIn(data: unknown, member: string): string | null {
   const value: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, member) : null;
   return typeof value === 'string' ? value : null;
 }
-
-/** null when nothing is there, or nothing that may be looked at. */
-function statsOf(path: string): Stats | null {
-  try {
-    return statSync(path);
-  } catch {
-    return null;
-  }
-}
-
-const sizeOf = (path: string): number | null => statsOf(path)?.size ?? null;
-
-/** The path itself, or the nearest directory above it that exists. */
-function nearest(path: string): string {
-  return sizeOf(path) !== null || dirname(path) === path ? path : nearest(dirname(path));
-}
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK | constants.X_OK);
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-function mayWrite(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function homeFault(path: string): Inspection['unwritable']['home'] {
-  const fault = unusableHome(path);
-  return fault === null ? null : { path, message: fault.message, mend: fault.hints[0] ?? `ls -ld ${quote(path)}` };
-}
-
-function openPermissions(paths: readonly string[]): Inspection['openPermissions'] {
-  return paths.flatMap((path) => {
-    const stats = statsOf(path);
-    if (stats === null || !stats.isFile() || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
-    return [{ path, message: `${path} can be read by others`, mend: `chmod 600 ${quote(path)}` }];
-  });
-}
-
-/** File systems that show every file as writable by all, whatever `chmod` says (amendment 24). */
-const permissionless: ReadonlySet<string> = new Set([
-  '9p',
-  'drvfs',
-  'exfat',
-  'fuseblk',
-  'msdos',
-  'ntfs',
-  'ntfs3',
-  'vboxsf',
-  'vfat',
-]);
-
-/** The mount that a path lies on, if its files cannot have permissions of their own; null otherwise. */
-export function permissionlessMount(path: string, mounts: string = readMounts()): string | null {
-  const found = mounts
-    .split('\n')
-    .map((line) => line.split(' '))
-    .filter(([, point = '']) => path === point || path.startsWith(point === '/' ? '/' : `${point}/`))
-    .sort(([, a = ''], [, b = '']) => b.length - a.length)[0];
-  return found !== undefined && permissionless.has(found[2] ?? '') ? (found[1] ?? null) : null;
-}
-
-function readMounts(): string {
-  try {
-    return readFileSync('/proc/self/mounts', 'utf8');
-  } catch {
-    // No such list on this platform: the advice is to change the permissions.
-    return '';
-  }
-}
-
-/** The first break of the audit chain, or null. */

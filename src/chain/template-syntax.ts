@@ -22,6 +22,9 @@ export type PreparedTemplate = {
 
 type FoundMacro = { readonly site: MacroSite; readonly macro: Macro };
 
+/** What is wrong where a macro is `misplaced`. */
+export const misplacedMacro = 'a macro stands inside a quoted text; take it out of the quotes';
+
 /** The name under which the value of a macro is handed to the engine. */
 export const macroName = (index: number): string => `__macro_${index}__`;
 

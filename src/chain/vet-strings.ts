@@ -2,7 +2,7 @@ import { isLiteralLayout } from './clock.ts';
 import { type Findings, type Place, placeOf } from './findings.ts';
 import type { JsonNode, JsonString } from './json.ts';
 import { type Macro, macroOf, macroSites } from './macro-syntax.ts';
-import { checkTemplate } from './template.ts';
+import { checkTemplate } from './check-template.ts';
 import { edgeKey } from './transition.ts';
 
 /** Every string of a value, at any depth. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkTemplate, renderTemplate } from '../../src/chain/template.ts';
+import { checkTemplate } from '../../src/chain/check-template.ts';
+import { renderTemplate } from '../../src/chain/template.ts';
 import type { History } from '../../src/schema/message.ts';
 import { scopeWith } from './scope.ts';
 

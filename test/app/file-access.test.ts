@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { permissionlessMount } from '../../src/app/inspect.ts';
+import { permissionlessMount } from '../../src/app/file-access.ts';
 
 const mounts = ['/dev/vda / ext4 rw 0 0', 'C: /mnt/c 9p rw 0 0', '/dev/sdb /mnt/c/linux ext4 rw 0 0'].join('\n');
 
