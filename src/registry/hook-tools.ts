@@ -4,7 +4,8 @@ import { hookTool } from '../tools/hooks/hook-tool.ts';
 import { refusingTool, type SourceTools } from '../tools/source.ts';
 import { type HookListing, serviceOf, sourceOf } from './hook-listing.ts';
 import { isUrl, specificationOf } from './hook-specification.ts';
-import { firstUseText, type Listing, type Pins } from './pins.ts';
+import type { Listing, Pins, SourceRef } from './pins.ts';
+import { firstUse, quarantined, quarantinedText, sourceNotice, unavailable } from './source-notices.ts';
 
 export type HookToolsDeps = {
   readonly rows: Pick<HookRows, 'find'>;
@@ -35,10 +36,9 @@ export async function openHook(deps: HookToolsDeps, name: string): Promise<Sourc
   const tools = listing.tools.map(({ tool, definition, state, sha256 }) =>
     state === 'ready'
       ? { ...hookTool(service, definition, ports), origin: `hook ${row.id} ${row.url} ${sha256}` }
-      : refusingTool({ tools: name, tool }, 'quarantined', quarantinedText(name, tool)),
+      : refusingTool({ tools: name, tool }, 'quarantined', quarantinedText(sourceOf(row), tool)),
   );
-  const held = listing.tools.filter(({ state }) => state === 'quarantined').map(({ tool }) => tool);
-  return { name, tools, notices: held.length === 0 ? notices : [...notices, quarantined(name, held)] };
+  return { name, tools, notices: [...notices, ...quarantined(sourceOf(row), listing)] };
 }
 
 type ForRun = { readonly listing: Listing | null; readonly notices: readonly Notice[] };
@@ -54,45 +54,17 @@ async function listingForRun(deps: HookToolsDeps, row: HookRow): Promise<ForRun>
     ? { failure: { message: row.last_error ?? 'it did not answer' } }
     : await listing.look(row, { whole: false, by: 'first_use' });
   if ('listing' in looked) {
-    return { listing: looked.listing, notices: looked.listing.firstUse ? [firstUse(row, looked.listing)] : [] };
+    return { listing: looked.listing, notices: looked.listing.firstUse ? [firstUse(source, looked.listing)] : [] };
   }
   const reason = looked.failure.message;
-  if (age < staleMs) return { listing: pins.known(source), notices: [stale(row, age, reason)] };
-  return { listing: null, notices: [unavailable(row, reason)] };
+  if (age < staleMs) return { listing: pins.known(source), notices: [stale(source, age, reason)] };
+  return { listing: null, notices: [unavailable(source, reason)] };
 }
 
-const notice = (level: 'info' | 'warn', code: string, message: string, data: unknown): Notice => ({
-  kind: 'notice',
-  level,
-  code,
-  message,
-  data,
-});
-
-const firstUse = ({ name }: HookRow, listing: Listing): Notice =>
-  notice('info', 'definition_first_use', firstUseText(`hook ${name}`, listing), {
-    tools: name,
-    definition_sha256: listing.sha256,
-  });
-
-const stale = ({ name }: HookRow, ageMs: number, reason: string): Notice =>
-  notice(
+const stale = (source: SourceRef, ageMs: number, reason: string): Notice =>
+  sourceNotice(
     'warn',
     'hook_spec_stale',
-    `The description of hook ${name} is ${Math.round(ageMs / 3600_000)} h old and could not be fetched: ${reason}`,
-    { tools: name },
-  );
-
-const unavailable = ({ name }: HookRow, reason: string): Notice =>
-  notice('warn', 'provider_unavailable', `The hook ${name} cannot be used: ${reason}`, { tools: name });
-
-const quarantinedText = (name: string, tool: string): string =>
-  `The definition of ${name}.${tool} is not the one that was accepted. The operator looks at it with reins hook accept ${name}.`;
-
-const quarantined = (name: string, tools: readonly string[]): Notice =>
-  notice(
-    'warn',
-    'tool_quarantined',
-    `${tools.length === 1 ? 'A tool' : `${tools.length} tools`} of hook ${name} changed and cannot be called: reins hook accept ${name} shows the difference.`,
-    { tools: name, quarantined: tools.slice(0, 50) },
+    source,
+    `The description of hook ${source.name} is ${Math.round(ageMs / 3600_000)} h old and could not be fetched: ${reason}`,
   );

@@ -13,8 +13,9 @@ import { credentialsOf } from './mcp-fields.ts';
 import type { Launcher } from './mcp-launch.ts';
 import { listedTools, type McpServers } from './mcp-servers.ts';
 import { lastWords, sourceOf } from './mcp-view.ts';
-import { firstUseText, type Listing as PinnedListing, type PinnedTool, type Pins } from './pins.ts';
+import type { PinnedTool, Pins } from './pins.ts';
 import type { Secrets } from './secrets.ts';
+import { firstUse, quarantined, quarantinedText, sourceNotice, unavailable } from './source-notices.ts';
 
 export type McpSourcesDeps = {
   readonly servers: Pick<McpServers, 'find'>;
@@ -56,14 +57,19 @@ export function createMcpSources(deps: McpSourcesDeps) {
     const definition = pinned.state === 'ready' ? readDefinition(pinned.definition) : null;
     const name = { tools: one.row.name, tool: pinned.tool };
     return definition === null
-      ? refusingTool(name, 'quarantined', quarantinedText(name))
+      ? refusingTool(name, 'quarantined', quarantinedText(sourceOf(one.row), pinned.tool))
       : { ...mcpTool(serverOf(one.row, one.connection), definition), origin: `mcp ${one.row.id} ${pinned.sha256}` };
   };
 
   /** Holds a list against the pins; what was said meanwhile goes with it. */
   const readyTools = (one: Used, listing: Listing): SourceTools => {
-    const pinned = pins.observe(sourceOf(one.row), listedTools(listing), 'first_use');
-    const notices = [...one.notices.splice(0), ...pinNotices(one.row.name, pinned)];
+    const source = sourceOf(one.row);
+    const pinned = pins.observe(source, listedTools(listing), 'first_use');
+    const notices = [
+      ...one.notices.splice(0),
+      ...(pinned.firstUse ? [firstUse(source, pinned)] : []),
+      ...quarantined(source, pinned),
+    ];
     const tools = pinned.tools.map((tool) => toolOf(one, tool));
     return { name: one.row.name, tools, notices, server: { status: 'ready', error: null } };
   };
@@ -77,7 +83,7 @@ export function createMcpSources(deps: McpSourcesDeps) {
       .accepted(sourceOf(one.row))
       .map(({ tool }) => refusingTool({ tools: name, tool }, error, message));
     const said = connected.state === 'needs_auth' ? `nobody is signed in; reins mcp auth ${name}` : reason;
-    const notices = [...one.notices.splice(0), unavailable(name, said)];
+    const notices = [...one.notices.splice(0), unavailable(sourceOf(one.row), said)];
     return { name, tools, notices, server: { status: connected.state, error: said } };
   };
 
@@ -96,7 +102,7 @@ export function createMcpSources(deps: McpSourcesDeps) {
       connection: deps.launch(row, {
         // What comes while it connects goes with its list; what comes later has no list to wait for.
         notice: (text) => {
-          made.notices.push(mcpNotice(row.name, secrets.mask(text)));
+          made.notices.push(mcpNotice(row, secrets.mask(text)));
           if (made.connection.state() === 'ready') tell(made.connection.listing());
         },
         listed: (listing) => {
@@ -114,7 +120,7 @@ export function createMcpSources(deps: McpSourcesDeps) {
   const connect = async (one: Used): Promise<Connected> => {
     const change = await deps.commandPins.change(one.row);
     if (change !== null && one.row.pin_command === 0) {
-      one.notices.push(mcpNotice(one.row.name, `${change}; reins mcp accept ${one.row.name} takes it`));
+      one.notices.push(mcpNotice(one.row, `${change}; reins mcp accept ${one.row.name} takes it`));
     }
     const connected = await one.connection.connect(false);
     if (connected.kind === 'failed') {
@@ -177,7 +183,7 @@ export function createMcpSources(deps: McpSourcesDeps) {
         // A server that was late says so once it is there.
         let isLate = opened[at]?.notices.some(({ code }) => code === 'provider_unavailable') === true;
         const hear = (tools: SourceTools): void => {
-          tell(isLate ? { ...tools, notices: [...tools.notices, ready(one.row.name)] } : tools);
+          tell(isLate ? { ...tools, notices: [...tools.notices, ready(one.row)] } : tools);
           isLate = false;
         };
         one.listeners.add(hear);
@@ -227,35 +233,8 @@ function orLate<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   });
 }
 
-const notice = (level: 'info' | 'warn', code: string, message: string, data: unknown): Notice => ({
-  kind: 'notice',
-  level,
-  code,
-  message,
-  data,
-});
+const mcpNotice = (row: ToolServerRow, text: string): Notice =>
+  sourceNotice('warn', 'mcp_notice', sourceOf(row), `MCP server ${row.name}: ${text}.`);
 
-const mcpNotice = (name: string, text: string): Notice =>
-  notice('warn', 'mcp_notice', `MCP server ${name}: ${text}.`, { tools: name });
-
-const unavailable = (name: string, reason: string): Notice =>
-  notice('warn', 'provider_unavailable', `The MCP server ${name} cannot be used: ${reason}`, { tools: name });
-
-const ready = (name: string): Notice =>
-  notice('info', 'provider_ready', `The MCP server ${name} is ready now.`, { tools: name });
-
-const quarantinedText = ({ tools, tool }: { readonly tools: string; readonly tool: string }): string =>
-  `The definition of ${tools}.${tool} is not the one that was accepted. The operator looks at it with reins mcp accept ${tools}.`;
-
-function pinNotices(name: string, listing: PinnedListing): Notice[] {
-  const notices: Notice[] = [];
-  if (listing.firstUse) {
-    const message = firstUseText(`MCP server ${name}`, listing);
-    notices.push(notice('info', 'definition_first_use', message, { tools: name, definition_sha256: listing.sha256 }));
-  }
-  const held = listing.tools.filter(({ state }) => state === 'quarantined').map(({ tool }) => tool);
-  if (held.length === 0) return notices;
-  const which = held.length === 1 ? `The tool ${held[0]}` : `${held.length} tools`;
-  const message = `${which} of MCP server ${name} changed and cannot be called: reins mcp accept ${name} shows the difference.`;
-  return [...notices, notice('warn', 'tool_quarantined', message, { tools: name, quarantined: held.slice(0, 50) })];
-}
+const ready = (row: ToolServerRow): Notice =>
+  sourceNotice('info', 'provider_ready', sourceOf(row), `The MCP server ${row.name} is ready now.`);

@@ -150,12 +150,6 @@ export function createPins(deps: PinsDeps) {
 
 export type Pins = ReturnType<typeof createPins>;
 
-/** What is said of a first listing. */
-export const firstUseText = (source: string, { tools }: Listing): string =>
-  tools.length === 0
-    ? `${source} lists no tool yet: what it lists later is used once it was accepted.`
-    : `The ${tools.length} tools of ${source} were accepted as they are now.`;
-
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** The pin of one definition (05 §2.6.1). */
