@@ -276,7 +276,7 @@ export function createEffects(deps: EffectDeps): Effects {
       seconds += 1;
       if (seconds % looksEvery === 0) {
         void link.lookAtSession();
-        // Nor of a policy that was mended by hand, and a turn has to be dared first under one that is called invalid.
+        // Nobody tells of a policy that was mended by hand; until it is read again, the screen calls it invalid.
         if (state().facts.policy?.invalid === true) void link.lookAtPolicy();
       }
       if (showsTime(state(), now(), seconds)) dispatch({ type: 'tick', now: now() });

@@ -83,7 +83,7 @@ function planHints({ keys, plan }: State): readonly string[] {
 const nextAskHint = ({ keys }: State, waiting: boolean): string =>
   waiting ? `${keyOf(keys, 'app.next-ask') ?? 'Ctrl+N'} answers the ask` : (hints(keys, ['app.next-ask'])[0] ?? '');
 
-/** As many as fit, none of them cut. */
+/** The first words, as many as fit whole. */
 function whole(words: readonly string[], columns: number, gap: string): string {
   let line = '';
   for (const word of words) {

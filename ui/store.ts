@@ -8,7 +8,7 @@ import type { State } from './state.ts';
 const frameMs = 40;
 /** With reduced motion: a text grows by what has come in a second, not letter by letter. */
 const calmFrameMs = 1000;
-/** Nor this soon after a key: the frame of the next one shows the stream too, and would wait behind a frame of its own. */
+/** Streams are not drawn this soon after a key: the frame of the next key shows them too, and would have to wait. */
 const typingMs = 120;
 
 export type Store = {

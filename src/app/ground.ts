@@ -49,7 +49,7 @@ export function openGround({ options, machine, workspace, store, rooms, now, res
     },
     rest,
     answeredRuns: () => {
-      // Else somebody who looks marks them while they are being taken up, and they would seem to be another's.
+      // First, because whoever looks at a list marks them, and runs that are just taken up would then seem to be another's.
       rooms.lostRuns.mark();
       return rooms.runs.answered({ tenant: options.tenant, workspace: workspace.root }, now());
     },

@@ -138,7 +138,7 @@ export function createAsks(deps: AsksDeps) {
       }
     },
 
-    /** The call is judged by another policy by now (03 §3.2). @returns false when the ask is over, or was changed first */
+    /** The call has been judged by another policy meanwhile (03 §3.2). @returns false when the ask is over, or was changed first */
     rebind(ask: Ask, by: Rebound): boolean {
       return feed.commit('full', (record) => {
         if (!rows.rebind(ask, by, now())) return false;

@@ -20,7 +20,7 @@ export type WrittenTo = { readonly path: string; readonly index: number };
 
 /** Who judges the call of an ask again, in whatever process it is answered. */
 export type AskReviewer = {
-  /** The call under the policy that governs by now; null while that is the one it was asked under. */
+  /** The call under the policy that governs now; null while that is still the one it was asked under. */
   review(ask: Ask): Promise<Rebound | null>;
   /** Why no answer to this call is remembered; null when one may be. */
   reserved(ask: Ask): Promise<string | null>;

@@ -94,7 +94,7 @@ async function collect(stream: Readable, what: string, got: (size: number) => vo
 }
 
 const tickMs = 1000;
-/** So much later than the end of its writer the signal of a Ctrl-C may reach us where somebody was told to wait. */
+/** How long after the end of its writer the signal of a Ctrl-C may still reach us, where somebody was told to wait. */
 const lateSignalMs = 200;
 
 /** What is waited for before the first byte, and after it. */

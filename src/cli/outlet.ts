@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { WriteStream } from 'node:tty';
 
-/** So much of an empty pipe is always free (PIPE_BUF of POSIX; Linux gives 64 KiB), in bytes. */
+/** What an empty pipe takes at once, in bytes (PIPE_BUF of POSIX; Linux gives 64 KiB). */
 const shortBytes = 4096;
 
 /** stdout or stderr. */

@@ -3,7 +3,7 @@ import type { Judged } from './stages.ts';
 
 /**
  * Why a call is asked about once more: the operator has put other arguments in the place of its own, or what was
- * approved is not what would run by now (03 §3.4, §3.5).
+ * approved is no longer what would run (03 §3.4, §3.5).
  */
 export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullable<Preview['anew']> {
   if (before.verdict?.edited !== undefined) return { edited: true, args: before.args, why: [] };

@@ -11,7 +11,7 @@ export type LeaseDeps = { readonly feed: Feed; readonly runs: Pick<Runs, 'holdsL
 
 /**
  * One transaction of a run that this process still has. A process that was stopped for longer than its lease (Ctrl+Z, a
- * machine that slept) wakes where it waited: what somebody answered meanwhile is another one's to take (11 §2.9).
+ * machine that slept) goes on where it waited, but what was answered meanwhile belongs to whoever took the run over (11 §2.9).
  * @throws RuntimeError storage when the lease is another's; nothing was written then
  */
 export const underLease = <T>(

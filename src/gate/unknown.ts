@@ -30,7 +30,7 @@ function summaryOf(args: unknown): string {
   return typeof said === 'string' ? said : JSON.stringify(args).slice(0, maxSummary);
 }
 
-/** A verdict was given, and by now another program or place stands where the call leads. */
+/** A verdict was given, but another program or place now stands where the call leads. */
 type Changed = { readonly kind: 'changed'; readonly ask: string; readonly judged: Judged };
 
 /**

@@ -15,7 +15,7 @@ export type Framer = {
 /** Longest line, and longest reply (08 §5). */
 const maxLine = 8 * 1024 * 1024;
 const maxReply = 32 * 1024 * 1024;
-/** As much of the beginning of a body is kept, in characters, to show a part of what came in place of a reply. */
+/** How many characters of the beginning of a body are kept, to show what came in place of a reply. */
 const mostHeard = 4096;
 
 export type Framing = 'sse' | 'ndjson';

@@ -20,7 +20,7 @@ export type PlanningWatchDeps = {
   readonly linkRun: (runId: string, planId: string) => void;
 };
 
-/** As many plannings are remembered; older ones are in the rows of their runs. */
+/** How many plannings are remembered; older ones are in the rows of their runs. */
 const mostRemembered = 200;
 
 /** What became of the plannings of this process, for those who ask later or never. */

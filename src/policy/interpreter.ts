@@ -7,7 +7,7 @@ export type Interpreter =
   | { readonly kind: 'env'; readonly path: string; readonly name: string }
   | { readonly kind: 'unclear'; readonly why: string };
 
-/** As much of a file as Linux reads to find its interpreter; other systems read more. */
+/** How much of a file Linux reads to find its interpreter, in bytes; other systems read more. */
 export const headBytes = 256;
 
 const elf = '\x7fELF';

@@ -24,7 +24,7 @@ export type Looked = { readonly listing: Listing } | { readonly failure: ToolFai
 type LookOptions = {
   /** Also when the service says that nothing has changed. */
   readonly whole: boolean;
-  /** Whom the pins name for a first listing. */
+  /** Who is named in the pins as having accepted a first listing. */
   readonly by: string;
   readonly timeoutMs?: number;
 };

@@ -48,7 +48,7 @@ export type Supervised = {
   readonly last: NumberedMessage | null;
 };
 
-/** So long a thread that is gone may take to be explained. */
+/** How long the pool may take to say why a thread is gone. */
 const reasonMs = 1000;
 const graceMs = 2_000;
 /** Longer than a child is given between SIGTERM and SIGKILL. */
@@ -89,7 +89,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     live.abort.signal.removeEventListener('abort', cancel);
     port.close();
     // A call that is still running has nobody to report to: its child is ended, its ask withdrawn, its outcome recorded.
-    // Of a run that is another's by now the ask is that one's, too, and stays open.
+    // Where another process has taken the run over, the ask is that one's too, and stays open.
     const code = isTaken() ? 'interrupted' : 'cancelled';
     if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError(code, 'the run has ended'));
     const callsEnded = settledWithin(calls, deps.callGraceMs ?? callGraceMs);

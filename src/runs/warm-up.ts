@@ -1,9 +1,9 @@
 import type { ToolSpec } from '../schema/message.ts';
 import type { Pools } from './pools.ts';
 
-/** A model that takes longer is thinking; one that does not is answered first. */
+/** A model that is silent for longer is thinking; until then its answer may come any moment and goes first. */
 const quietMs = 30;
-/** Nor is one that talks about to ask for a command, and its text needs the processors; but it may stop at any time. */
+/** While a model talks it asks for no command, and its text needs the processors; but after this time it may stop soon. */
 const anywayMs = 300;
 
 /**

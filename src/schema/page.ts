@@ -40,7 +40,7 @@ const isPart = (part: unknown, kind: KeyShape[number]): part is string | number 
 /** What a page weighs at most as JSON (09 §2); its first item is there in any case. */
 const mostLength = 8 * 1024 * 1024;
 
-/** As many of the first items as a reply may hold. For items that may be long: they are written to be measured. */
+/** The first items, as many as a reply may hold. Each is written as JSON to be measured, so this is for long ones only. */
 export function thatFit<T>(items: readonly T[]): readonly T[] {
   let length = 0;
   const over = items.findIndex((item) => {

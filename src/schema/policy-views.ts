@@ -207,7 +207,7 @@ export type RuleCandidate = {
   readonly rule: WrittenRule;
   /** Where it would stand, counted from 0. */
   readonly index: number;
-  /** Of what is shown here: an answer names it. */
+  /** Digest of what is shown here, by which an answer names the rule. */
   readonly sha256: string;
   /** How many of the last recorded calls it would also have allowed; the newest of them are named. */
   readonly also_allowed: number;

@@ -282,7 +282,7 @@ function assigned(word: CommandWord | undefined): readonly Payload[] {
 const optionPayloads = (name: string, rest: readonly CommandWord[]): readonly Payload[] =>
   lineOptions(name, rest).map((word) => ({ kind: 'line', words: [word] }));
 
-/** As many words of a launcher whose options are not known are looked at. */
+/** How many words of a launcher are looked at whose options are not known. */
 const maxBeginnings = 12;
 
 /** Each word as the beginning of a command, and each that holds blanks as a line; also behind the `=` of an option. */

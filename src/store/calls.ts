@@ -106,7 +106,7 @@ export function createCalls(sql: Sql) {
       sql.run('UPDATE tool_calls SET ask_id = ? WHERE run_id = ? AND seq = ?', askId, runId, seq);
     },
 
-    /** A planned call that is another one now (03 §3.5). */
+    /** Gives a planned call its new arguments (03 §3.5). */
     change(runId: string, seq: number, call: Pick<NewCall, 'args' | 'call_hash' | 'record'>): void {
       sql.run(
         "UPDATE tool_calls SET args = ?, call_hash = ?, record = ? WHERE run_id = ? AND seq = ? AND state = 'planned'",

@@ -81,7 +81,7 @@ type CallRow = Omit<RunCall, 'args' | 'decision' | 'verdict' | 'result' | TimeCo
 } & { readonly [name in TimeColumn]: number | null };
 type TimeColumn = 'planned_at' | 'started_at' | 'ended_at';
 
-/** As much of an input as a row of a listing can show. */
+/** How much of an input a row of a listing can show, in characters. */
 const inputChars = 300;
 const previewChars = 500;
 

@@ -4,7 +4,7 @@ import type { Sql } from './sql.ts';
 
 export const takenOverText = 'the run was taken over by another process';
 
-/** What a process is told that writes for a run which is another's by now. */
+/** What a process is told that writes for a run which another one has taken over. */
 export const takenOver = (): RuntimeError => new RuntimeError('storage', takenOverText);
 
 /** Who wants a run of another process to end, and why. */
@@ -109,7 +109,7 @@ export function createRunLeases(sql: Sql) {
       sql.run('UPDATE run_state SET lease_owner = NULL, lease_until = NULL WHERE run_id = ?', runId);
     },
 
-    /** The runs that nobody drives, as one text: it is another one when a run came to rest, or one that rested goes on or ends. */
+    /** The runs that nobody drives, as one text. It changes when a run comes to rest, and when one that rested goes on or ends. */
     unheld: (): string =>
       sql.get<{ ids: string }>(
         "SELECT ifnull(group_concat(run_id), '') AS ids FROM run_state WHERE lease_owner IS NULL",

@@ -8,7 +8,7 @@ const lookEveryMs = 1000;
 export type StillThere = {
   /** For a write, which nobody could find again. @throws RuntimeError database_damaged */
   beforeWrite(): void;
-  /** The same once a second: what is read of a file that is gone is not so any more. */
+  /** The same, at most once a second: what is read from a file that is gone may no longer be true. */
   beforeRead(): void;
 };
 

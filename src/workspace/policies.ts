@@ -193,7 +193,7 @@ export function createPolicies(deps: PolicyDeps) {
   };
 
   /**
-   * Where the configured name leads by now, if the run was told no name and the operator has set another: a rule that was
+   * Where the configured name leads now, if the run was told no name and the operator has set another: a rule that was
    * written to a copy of the governing policy counts for the run that asked (03 §9). A name that leads nowhere changes
    * nothing.
    */

@@ -22,7 +22,7 @@ export const fieldColumns = (place: CardPlace): number => Math.max(4, place.colu
 /** Where there is little room, the keys alone stand for the choices: `F1` tells what they do. */
 export const shortColumns = 40;
 
-/** As much room as the long words of all choices take in one row (10 §2.2). */
+/** The columns that the long words of all choices take in one row (10 §2.2). */
 const wordyColumns = 100;
 
 const labels: Readonly<Record<CardChoice, readonly [long: string, short: string]>> = {

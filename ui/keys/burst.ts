@@ -1,17 +1,17 @@
 import type { InputEvent } from './decoder.ts';
 import type { Key } from './key.ts';
 
-/** What comes this soon after a burst belongs to it, and to a line that came whole what makes it one. */
+/** What comes this soon after a burst, or after a line that came whole, belongs to it. */
 const quietMs = 30;
 /** Fewer keys than these, and what comes behind a first Enter, may have been typed while this program was busy. */
 const fewest = 6;
-/** As much as of a paste with marks. */
+/** Characters that are held at most, as for a paste that the terminal marks. */
 const longest = 8 * 1024 * 1024;
 
 export type Bursts = {
   /** @param events of one read of the terminal */
   take(events: readonly InputEvent[], now: number): readonly InputEvent[];
-  /** What is certain by now. */
+  /** What time has made certain. */
   tick(now: number): readonly InputEvent[];
   /** When `tick` has something to say; null = nothing is held. */
   wakeAt(): number | null;

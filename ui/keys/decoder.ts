@@ -16,7 +16,7 @@ export type InputEvent =
 export type InputDecoder = {
   /** Takes bytes as they came, cut anywhere. @param now milliseconds of any steady clock */
   push(bytes: Uint8Array, now: number): readonly InputEvent[];
-  /** What is certain by now: a lone ESC is the key, a paste without an end is over. */
+  /** What time has made certain: a lone ESC is the key, a paste without an end is over. */
   tick(now: number): readonly InputEvent[];
   /** When `tick` has something to say; null = nothing is open. */
   wakeAt(): number | null;

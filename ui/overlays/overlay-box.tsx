@@ -57,7 +57,7 @@ function place(view: OverlayView, top: number, room: number, last: number): Line
   return view.right.length === 0 ? [where] : [...view.right, say(' · ', 'dim'), where];
 }
 
-/** As many keys as fit, and the last one, which closes. */
+/** The first keys, as many as fit, and the last one, which closes. */
 function footOf(words: readonly string[], columns: number): string {
   const last = words.at(-1) ?? '';
   let line = '';

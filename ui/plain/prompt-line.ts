@@ -10,7 +10,7 @@ export type PromptLine = {
   again(): void;
   /** The line was sent: what comes next begins in a column of its own. */
   taken(): void;
-  /** What is typed by now is dropped: it was meant for something else. */
+  /** Drops what has been typed so far: it was meant for something else. */
   drop(): void;
   /** Leaves a line of its own for what comes behind the program. */
   close(): void;

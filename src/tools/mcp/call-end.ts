@@ -10,7 +10,7 @@ export type CallEnd =
   | { readonly kind: 'cancelled' }
   /** `afterMs`: the limit that was reached, which is a longer one where progress was told of. */
   | { readonly kind: 'timeout'; readonly afterMs: number }
-  /** It was not sent: the server describes the tool otherwise by now, or has it no more. */
+  /** It was not sent: the server now describes the tool differently, or no longer has it. */
   | { readonly kind: 'changed' | 'gone' }
   /** The server cannot have got it. */
   | { readonly kind: 'not_sent'; readonly reason: string }
