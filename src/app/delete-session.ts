@@ -6,7 +6,10 @@ type Deps = Pick<RoomsInput['store'], 'sessions' | 'runs' | 'actor' | 'services'
   readonly going: Pick<RunService, 'isGoing' | 'cancelRun' | 'awaitRun'>;
 };
 
-/** Deletes a session; what of it is going on in this process hears no word that is left for other processes, and ends first. */
+/**
+ * Deletes a session. Its runs in this process are cancelled first: the word by which other processes learn of a deletion
+ * does not reach them.
+ */
 export function deleteSessionWith({ sessions, runs, actor, services, going }: Deps): RuntimeClient['deleteSession'] {
   return async (wanted) => {
     const row = wanted.force ? sessions.byName(wanted.name.normalize('NFC')) : undefined;

@@ -125,7 +125,7 @@ const nameOf: Readonly<Record<Ask['kind'], string>> = {
 export const fullBinding = (ask: Pick<Ask, 'binding'>, given: string): string =>
   given.length >= 12 && ask.binding.startsWith(given.toLowerCase()) ? ask.binding : given;
 
-/** A run that rested for it goes on when somebody says so, and is told of the denial. */
+/** The hint says how a run goes on that rested for this ask; it is told of the denial. */
 function isExpired(deps: AnswerDeps, ask: Ask): RuntimeError {
   return new RuntimeError(
     'expired',
@@ -134,11 +134,11 @@ function isExpired(deps: AnswerDeps, ask: Ask): RuntimeError {
   );
 }
 
-/** How the run goes on that nobody drives and that was not told yet. */
+/** The command with which a run goes on that nobody drives and that was not told yet. */
 const wayOn = ({ restsUntold }: AnswerDeps, ask: Ask): readonly string[] =>
   restsUntold(ask) ? [`reins state resume ${ask.run_id}`] : [];
 
-/** All that a verdict says, and who says it: other words, or another choice, would be lost behind a "yes, denied". */
+/** What a verdict says and who says it. Two answers are identical only if all of this is: else one's words would be lost. */
 const saysOf = ({ outcome, by, treat_as, text, feedback, remember, edited }: Verdict): string =>
   canonicalJson([outcome, by, treat_as, text, feedback, remember, edited].map((part) => part ?? null));
 

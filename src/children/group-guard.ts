@@ -10,7 +10,7 @@ export type GroupGuard = {
   remove(group: number): void;
 };
 
-/** 3 is the line of life: its end, or the word that another guard has taken over. 0 is the journal. */
+/** Descriptor 3 ends when this program does, or says that another guard has taken over. Descriptor 0 is the journal. */
 const script = `
 read -r word <&3 && exit
 groups=
@@ -54,7 +54,7 @@ export function createGroupGuard(): GroupGuard {
     for (const group of groups) own.journal.write(`add ${group}\n`);
   };
 
-  /** Nobody reads the journal, so it fills up: then a new guard begins with the groups of now. */
+  /** The guard reads its journal only at the end, so it fills up: then a new guard begins with the groups of that moment. */
   const isFull = (): boolean => guard !== null && guard.journal.writableLength > 0;
 
   return {

@@ -25,9 +25,9 @@ export type Process = {
   /** Listens for a signal; returns what stops listening. */
   onSignal(signal: Signal, listener: () => void): () => void;
   setExitCode(code: number): void;
-  /** Ends at once, but for threads, which it waits for; only for handles that outlive the command. */
+  /** Ends the process as soon as its threads have ended; only where handles would keep it alive behind the command. */
   exit(code: number): void;
-  /** Ends at once, whatever a thread does; only for a second signal and for a thread that cannot be ended. */
+  /** Ends the process at once, whatever its threads do; only for a second signal and for a thread that cannot be ended. */
   leave(code: number): void;
   /** Crash hook of the test build. */
   readonly failPoint?: (point: string) => void;

@@ -69,7 +69,7 @@ export type Judged = {
   readonly places: string;
   /** What its commands would start, or which server or service would answer; null where neither is, or nobody is asked. */
   readonly programs: string | null;
-  /** An approval for the session of this very call, given when something else would have run. */
+  /** An earlier approval of this call for the session that does not count, because something else would run now. */
   readonly outdated: Ask | null;
 };
 

@@ -28,7 +28,7 @@ const pathless: ReadonlySet<string> = new Set<BuiltInProvider>([
   'model_pull',
 ]);
 
-/** F3 (11 §6.1): directories that count with all they hold, and files by their name. */
+/** F3 (11 §6.1): directories, with everything below them, and names of files. */
 const protectedSource =
   '(^|/)(\\.(git|hg|svn|husky|githooks|vscode|idea|devcontainer|cursor|claude|codex|gemini|ssh)' +
   '|\\.config/(git|fish|autostart|systemd)|\\.github/workflows|Library/LaunchAgents)(/|$)' +

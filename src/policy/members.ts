@@ -61,7 +61,7 @@ function membersOf(value: JsonObject, path: string, findings: Findings): Members
   };
 }
 
-/** One that no double can hold has no fraction: it is too large. */
+/** A number too large for a double is read as infinite; it counts as whole, so that its size is what is refused. */
 const isInteger = (value: unknown): value is number =>
   typeof value === 'number' && (Number.isInteger(value) || !Number.isFinite(value));
 

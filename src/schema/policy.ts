@@ -117,7 +117,7 @@ export type TrustedFile = {
   readonly real: string;
   readonly identity: FileIdentity;
   readonly sha256: string | null;
-  /** The times alone do not tell that the content is still the one that was hashed. */
+  /** Changed so lately that its times alone do not tell whether the content is still the one that was hashed. */
   readonly young: boolean;
 };
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cursorOf, foreignCursor, keyOfCursor, type Page } from '../schema/page.ts';
 import { refuse } from './error-body.ts';
 
-/** Members of the query of every list (09 §5.3) that is there whole. */
+/** Query parameters of every list that is made whole and then cut into pages (09 §5.3). */
 export const listParameters: readonly string[] = ['limit', 'cursor'];
 
 /**
@@ -32,7 +32,7 @@ const markOf = (path: string): string => createHash('sha256').update(path).diges
 /** @param path of the route, as the table has it */
 export const markedCursor = (path: string, cursor: string): string => `${markOf(path)}${cursor}`;
 
-/** What the list itself has said, of a cursor that a client has brought. @throws RuntimeError invalid_parameter */
+/** The list's own cursor in one that a client sends back. @throws RuntimeError invalid_parameter */
 export function cursorOfList(path: string, cursor: string): string {
   const mark = markOf(path);
   if (cursor.startsWith(mark) && cursor.length > mark.length) return cursor.slice(mark.length);

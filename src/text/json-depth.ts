@@ -1,7 +1,7 @@
-/** Levels of nesting that values of others may have: SQLite reads JSON to twice as many, and more are of no use. */
+/** How deep values from outside may be nested. SQLite reads JSON to twice this depth. */
 export const mostLevels = 500;
 
-/** Whether the brackets of a JSON text are nested deeper than so many levels. The depth is bounded by no stack. */
+/** Whether the brackets of a JSON text are nested deeper than so many levels. Uses no stack, so it takes any depth. */
 export function isDeeperThan(text: string, levels: number): boolean {
   let depth = 0;
   let inString = false;
@@ -18,7 +18,7 @@ export function isDeeperThan(text: string, levels: number): boolean {
   return false;
 }
 
-/** The same of a value. Level by level, since going down by calls of itself is what a deep value does not allow. */
+/** The same of a value. It goes level by level: a function that calls itself would run out of stack. */
 export function isNestedDeeper(value: unknown, levels: number): boolean {
   let level: readonly object[] = isObject(value) ? [value] : [];
   for (let depth = 0; depth < levels && level.length > 0; depth += 1) {

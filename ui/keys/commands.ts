@@ -21,7 +21,7 @@ export type KeyCommand = {
   readonly hint: string;
   /** May not be remapped. */
   readonly fixed: boolean;
-  /** Commands of outer contexts that keep no key while this one is at hand, which is meant. */
+  /** Commands of outer contexts whose keys this one takes on purpose while it is at hand. */
   readonly hides: readonly string[];
 };
 
@@ -339,7 +339,7 @@ export const deliberate: ReadonlySet<string> = new Set([
   'card.accept',
   'plan.auto',
 ]);
-/** The other way round: a key of these may not come to approve on another card. */
+/** These deny: what somebody presses to deny on one card may not approve on another. */
 export const refusing: ReadonlySet<string> = new Set([
   'card.deny',
   'card.deny-feedback',

@@ -9,7 +9,7 @@ import { placeOf, placesOf } from './json-places.ts';
 /** An editor that has been put into a page. */
 export type CodeEditor = {
   text(): string;
-  /** Puts another text in the place of the one that is there, where it is another. */
+  /** Replaces the text, unless it is the same. */
   setText(text: string): void;
   setFindings(findings: readonly DocumentFinding[]): void;
   /** Goes to a value and selects it. */

@@ -130,7 +130,7 @@ const printLine = ({ terminal }: Context, value: unknown): Promise<void> => {
   return terminal.out(`${terminal.stdoutIsTerminal ? escapeText(line, { mode: 'line' }) : line}\n`);
 };
 
-/** The widest kinds stick out: a stream has no width of its own. */
+/** Longer kinds push the rest of their line to the right: what is streamed cannot be measured before. */
 const kindWidth = 17;
 
 const put = (context: Context, cursor: number, at: string, kind: string, text: string): Promise<void> => {
