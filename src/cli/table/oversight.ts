@@ -28,7 +28,12 @@ const approvals: Command = {
           help: 'Only asks of this kind.',
         },
         { name: 'session', kind: 'string', value: 'name', help: 'Only asks of this session.' },
-        { name: 'mission', kind: 'string', value: 'id', help: 'Only asks of this mission.' },
+        {
+          name: 'mission',
+          kind: 'string',
+          value: 'id',
+          help: 'Only asks of this plan, or of this run and what it started.',
+        },
         {
           name: 'by',
           kind: 'enum',

@@ -96,7 +96,7 @@ export const beamTable: Command = {
       name: 'link',
       module: 'beam-credentials',
       purpose: 'Print a new login link of a running server.',
-      flags: [port],
+      flags: [{ ...port, help: 'Port of the running server.' }],
       examples: ['reins beam link', 'reins beam link --port 8788'],
       exits: [5],
       insideTool: 'refused',
