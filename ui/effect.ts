@@ -52,7 +52,7 @@ export type Effect =
   | { readonly do: 'slash'; readonly intent: SlashIntent }
   /** A text in the editor of the operator: that of the composer, or the arguments of an ask. */
   | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }
-  | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }
+  | { readonly do: 'interrupt'; readonly run_id: string }
   | { readonly do: 'load-page'; readonly wish: PageWish }
   /** Looks for a text in what is stored before a message. */
   | { readonly do: 'find'; readonly query: string; readonly before: number }

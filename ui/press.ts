@@ -300,10 +300,9 @@ function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): 
         ...saying(state, `Esc again interrupts and withdraws ${openAsksOf(state, turn.run_id)}`, now, false),
         quitting: { key: 'interrupt', at: now },
       });
-    const second = turn.interrupted_at !== null && now - turn.interrupted_at <= twiceMs;
     return only(
       { ...state, quitting: null, turn: { ...turn, interrupted_at: turn.interrupted_at ?? now } },
-      { do: 'interrupt', run_id: turn.run_id, at_once: second },
+      { do: 'interrupt', run_id: turn.run_id },
     );
   }
   if (isEscape) {

@@ -86,7 +86,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       });
       return turn === null || turn.interrupted_at === null
         ? only(next, ...effects)
-        : only(next, ...effects, { do: 'interrupt', run_id: action.run_id, at_once: false });
+        : only(next, ...effects, { do: 'interrupt', run_id: action.run_id });
     }
     case 'not-sent':
       return notSent(state, ruler, action.written, action.why, action.now);

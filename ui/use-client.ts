@@ -49,8 +49,6 @@ export type ClientLink = {
   forkWithSummary: Summaries['fork'];
   /** Shows a run in view to its end. @returns its status */
   endOf(runId: string): Promise<string>;
-  /** Reads the open asks again. */
-  readAsks(): Promise<void>;
   close(): void;
 };
 
@@ -202,7 +200,6 @@ export function createClientLink(options: LinkOptions): ClientLink {
         // It is looked at again soon.
       }
     },
-    readAsks,
     async open(name) {
       const client = await clientOf();
       // Before anything else is read: what happens meanwhile is told by the feed, not by nobody.

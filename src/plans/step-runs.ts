@@ -49,7 +49,6 @@ export function createStepRuns(deps: StepRunDeps) {
     kind: 'step',
     run,
     plan: plan.name,
-    step_id: step.id,
     ordinal: step.ordinal,
     total: plan.total,
     description: step.description,

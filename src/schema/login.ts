@@ -60,7 +60,7 @@ export type LoginRecords = {
   /** 0 = no password was ever stored. */
   epoch(): number;
   /** Made when it is first asked for. */
-  secret(): { readonly bytes: Uint8Array; readonly rotatedAt: number | null };
+  secret(): { readonly bytes: Uint8Array };
   rotateSecret(note: LoginNote): { readonly sessionsRevoked: number };
   /**
    * Stores a hash, raises the epoch, ends every session but `keep`, deletes the one-time codes, writes the audit entry.

@@ -123,7 +123,6 @@ export type StepStarted = {
   readonly kind: 'step';
   readonly run: RunStarted;
   readonly plan: string;
-  readonly step_id: string;
   readonly ordinal: number;
   readonly total: number;
   readonly description: string;

@@ -33,10 +33,7 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
     sql.get<Credential>(
       'SELECT username, password_hash AS hash, updated_at AS updatedAt FROM auth_credential WHERE id = 1',
     ) ?? null;
-  const storedSecret = () =>
-    sql.get<{ bytes: Uint8Array; rotatedAt: number | null }>(
-      'SELECT secret AS bytes, rotated_at AS rotatedAt FROM auth_secret WHERE id = 1',
-    );
+  const storedSecret = () => sql.get<{ bytes: Uint8Array }>('SELECT secret AS bytes FROM auth_secret WHERE id = 1');
   /** @returns how many were live */
   const revoke = (where: string, ...params: readonly (string | number)[]): number =>
     sql.run(
@@ -99,7 +96,8 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
         replaceSecret(null);
         // A database of before there was a server began to count at 1; nobody can have set a password in it.
         if (credential() === null) setEpoch(0);
-        return storedSecret() as { bytes: Uint8Array; rotatedAt: null };
+        // It was just written.
+        return storedSecret() as { bytes: Uint8Array };
       });
     },
 

@@ -26,7 +26,6 @@ export type Workspace = {
   /** Real path of the working directory: relative paths of the operator start here. */
   readonly cwd: string;
   readonly dbPath: string;
-  readonly dbExists: boolean;
   /** User-level directory. */
   readonly home: string;
   /** One sentence for each data directory that was passed over. */
@@ -50,7 +49,6 @@ export function findWorkspace(options: FindWorkspace): Workspace {
     root: dataDir === null ? cwd : realOf(dirname(dataDir)),
     cwd,
     dbPath,
-    dbExists: statusOf(dbPath) !== null,
     home,
     warnings: passedOver.map(({ path, fault }) => `The directory ${path} is not used: it ${fault}.`),
     passedOver,

@@ -55,7 +55,7 @@ test('a turn that is interrupted before its run is there is interrupted when it 
   const pressed = pressAll(readyState(), 'h', 'i', 'enter', 'escape');
   expect(pressed.effects.map((effect) => effect.do)).not.toContain('interrupt');
   const { effects } = reduce(pressed.state, { type: 'accepted', run_id: 'r1', session: null }, ruler);
-  expect(effects).toContainEqual({ do: 'interrupt', run_id: 'r1', at_once: false });
+  expect(effects).toContainEqual({ do: 'interrupt', run_id: 'r1' });
 });
 
 test('says how to quit no longer than that key would', () => {

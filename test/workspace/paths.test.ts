@@ -28,7 +28,6 @@ describe('the workspace', () => {
       root: temp.workspace,
       cwd: temp.workspace,
       dbPath: join(temp.home, 'local.db'),
-      dbExists: false,
       home: temp.home,
       warnings: [],
       passedOver: [],
@@ -39,13 +38,11 @@ describe('the workspace', () => {
     const far = makeDir(temp.workspace, '.reins');
     const near = makeDir(temp.workspace, 'a', '.reins');
     const cwd = makeDir(temp.workspace, 'a', 'b', 'c');
-    writeFileSync(join(near, 'local.db'), '');
     expect(find({ cwd })).toMatchObject({
       dataDir: near,
       dataDirExists: true,
       root: join(temp.workspace, 'a'),
       dbPath: join(near, 'local.db'),
-      dbExists: true,
     });
     expect(find()).toMatchObject({ dataDir: far, root: temp.workspace });
   });

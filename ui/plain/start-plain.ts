@@ -198,7 +198,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     // A message that is on its way is a run in a moment: the next press is for that.
     if (turn !== null && runId === null) return;
     if (runId !== null) {
-      rooms.effects.perform({ do: 'interrupt', run_id: runId, at_once: false });
+      rooms.effects.perform({ do: 'interrupt', run_id: runId });
     } else if (lines.line !== '' || typed.pending() !== '') {
       typed.drop();
       bottom.drop();

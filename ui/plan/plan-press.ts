@@ -262,5 +262,5 @@ export function interruptPlan(state: State, now: number): Change | null {
     auto: false,
     driving: { ...driving, interrupted_at: driving.interrupted_at ?? now },
   });
-  return only({ ...stopped, quitting: null }, { do: 'interrupt', run_id: driving.run_id, at_once: false });
+  return only({ ...stopped, quitting: null }, { do: 'interrupt', run_id: driving.run_id });
 }
