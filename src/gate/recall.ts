@@ -48,7 +48,7 @@ export function recalled(deps: RecallDeps, run: GateRun, judged: Judged): Judged
 }
 
 /** Whether an approval was given to what would run now, as far as the words of the call do not tell. */
-export const holdsFor = ({ preview }: Pick<Ask, 'preview'>, { places, programs }: Judged): boolean =>
+const holdsFor = ({ preview }: Pick<Ask, 'preview'>, { places, programs }: Judged): boolean =>
   preview.places === places && (preview.programs ?? null) === programs;
 
 function askOrNull({ asks }: RecallDeps, id: string): Ask | null {

@@ -1,4 +1,5 @@
 import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
+import { isLoopbackHost } from '../text/loopback.ts';
 import { parseUrl } from '../text/parse-url.ts';
 import { brokenFailure } from './broken.ts';
 import { type Body, type Exchange, type Failed, startExchange, type Target } from './exchange.ts';
@@ -48,7 +49,7 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
   const origin = new URL(base);
   const secure = origin.protocol === 'https:';
   const transport = secure ? await import('node:https') : await import('node:http');
-  const proxied = target.proxy !== null && !isLoopback(origin.hostname);
+  const proxied = target.proxy !== null && !isLoopbackHost(origin.hostname);
   if (proxied && !isProxyUrl(target.proxy)) return unsendable(target);
   const agent: Agent = proxied
     ? await (await import('./proxy-agent.ts')).createProxyAgent(target.proxy, secure, { ...agentOptions, ...verified })
@@ -128,10 +129,6 @@ function unsendable(target: Target): Client {
     close: () => undefined,
   };
 }
-
-/** Loopback never goes through a proxy (08 §11.1). */
-export const isLoopback = (hostname: string): boolean =>
-  /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/i.test(hostname);
 
 const framing = new Set(['content-length', 'transfer-encoding', 'connection']);
 

@@ -1,12 +1,10 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
+import { isLoopbackHost } from '../text/loopback.ts';
 import { parseUrl } from '../text/parse-url.ts';
 
 /** `a vllm`, `an ollama`: a type as it stands in a sentence. */
 export const withArticle = (type: string): string => `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`;
-
-const isLoopbackHost = (hostname: string): boolean =>
-  /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/i.test(hostname);
 
 export const isLoopback = (url: string): boolean => isLoopbackHost(parseUrl(url)?.hostname ?? '');
 

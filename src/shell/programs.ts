@@ -6,7 +6,7 @@ export const shells: ReadonlySet<string> = new Set(
   words('sh bash dash ash ksh zsh fish rbash mksh lksh rksh oksh pdksh yash posh csh tcsh'),
 );
 
-export const interpreters: ReadonlySet<string> = new Set([
+const interpreters: ReadonlySet<string> = new Set([
   ...shells,
   ...words(
     'elvish nu xonsh python python3 pypy ipython bpython node nodejs deno bun tsx ts-node qjs ruby jruby irb pry perl raku ' +

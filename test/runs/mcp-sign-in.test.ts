@@ -96,6 +96,7 @@ describe('signing in to a tool server', () => {
     ['offers no PKCE', { code_challenge_methods_supported: ['plain'] }, 'does not offer PKCE'],
     ['calls itself otherwise', { issuer: 'http://127.0.0.1:1' }, 'calls itself http://127.0.0.1:1'],
     ['is not encrypted', { token_endpoint: 'http://tokens.example/token' }, 'is not encrypted'],
+    ['only looks like this machine', { token_endpoint: 'http://127.tokens.example/token' }, 'is not encrypted'],
   ])('is refused where the authorisation server %s', async (_what, change, message) => {
     Object.assign(fake.metadata, change);
     await expect(signIn()).rejects.toMatchObject({ code: 'mcp_error', message: expect.stringContaining(message) });

@@ -191,7 +191,6 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
   };
 
   const doing: { readonly [K in PlanIntent['do']]: (intent: Extract<PlanIntent, { do: K }>) => Promise<void> } = {
-    load: async () => changed(),
     follow: ({ run_id }) => follow(run_id),
     steps: async ({ plan, auto }) => {
       // A step is under way here: the others come behind it.

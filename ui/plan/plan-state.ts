@@ -85,7 +85,6 @@ export type PlanAction =
 
 /** What the pane wants of the world. */
 export type PlanIntent =
-  | { readonly do: 'load' }
   /** Null: nothing is followed any more. */
   | { readonly do: 'follow'; readonly run_id: string | null }
   | { readonly do: 'steps'; readonly plan: string | null; readonly auto: boolean }

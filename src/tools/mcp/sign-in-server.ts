@@ -1,4 +1,5 @@
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { isLoopbackHost } from '../../text/loopback.ts';
 import type { Fetch } from './fetch.ts';
 import { asRefusal, refused } from './sign-in-refusal.ts';
 
@@ -75,8 +76,7 @@ function checkServer(server: string, metadata: AuthorizationServerMetadata | und
   for (const url of endpoints) {
     if (url === undefined) continue;
     const { protocol, hostname } = new URL(url);
-    const loopback = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
-    if (protocol !== 'https:' && !(protocol === 'http:' && loopback)) {
+    if (protocol !== 'https:' && !(protocol === 'http:' && isLoopbackHost(hostname))) {
       throw refused(`its sign-in is not encrypted (${new URL(url).origin})`);
     }
   }
