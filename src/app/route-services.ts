@@ -50,6 +50,7 @@ import { runRequest } from './run-request.ts';
 import { refusalWith } from './tool-refusal.ts';
 import type { ArgumentNames } from './tool-sources.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
+import { policyNameOf } from '../schema/document-name.ts';
 
 type Input = RoomsInput & {
   readonly registeredArguments: ArgumentNames;
@@ -281,7 +282,8 @@ export async function routeServices(input: Input): Promise<RouteClient> {
 
 /** A document of the overlay, as a run of that name would open it. */
 async function openFile(policies: Policies, file: string) {
-  const name = /^hitl-policy(?:-([a-z0-9][a-z0-9_-]{0,63}))?\.json$/.exec(file);
-  if (name === null) throw new RuntimeError('not_found', `There is no policy ${file}.`, { data: { param: 'file' } });
-  return (await policies.openPolicy({ name: name[1] ?? null, trust: [] })).current();
+  const name = policyNameOf(file);
+  if (name === undefined)
+    throw new RuntimeError('not_found', `There is no policy ${file}.`, { data: { param: 'file' } });
+  return (await policies.openPolicy({ name, trust: [] })).current();
 }

@@ -1,4 +1,5 @@
 import { onlyByName } from '../schema/tool-names.ts';
+import { wireName } from '../text/wire-name.ts';
 
 /**
  * The grammar of 04 §11: `*`, `a`, `!a`, `a.tool`, `!a.tool`. An exclusion wins wherever it stands; an entry for one
@@ -22,8 +23,7 @@ export function isAllowed(list: readonly string[] | null | undefined, tools: str
 export function isHidden(hide: readonly string[] | undefined, tools: string, tool: string): boolean {
   if (hide === undefined || hide.length === 0) return false;
   const full = `${tools}.${tool}`;
-  const wire = full.replace(/[^A-Za-z0-9_-]/g, '_');
-  return hide.includes(tool) || hide.includes(full) || hide.includes(wire);
+  return hide.includes(tool) || hide.includes(full) || hide.includes(wireName(full));
 }
 
 /** What an allowlist entry names. */

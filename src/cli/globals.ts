@@ -5,6 +5,7 @@ import { parseUrl } from '../text/parse-url.ts';
 import type { Flags } from './parse.ts';
 import { globalFlags } from './table/globals.ts';
 import { flagText, readValue, type ValueSite } from './values.ts';
+import { isDocumentName } from '../schema/document-name.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type OutputFormat = 'text' | 'json' | 'stream-json';
@@ -120,7 +121,7 @@ function policyName(given: Given<string> | null, site: ValueSite): Given<string>
   const source = named(given, '--policy', 'REINS_POLICY');
   if (/[/\\]/.test(given.value) || given.value.endsWith('.json'))
     return { ...given, value: site.absolute(given.value) };
-  if (/^[a-z0-9][a-z0-9_-]{0,63}$/.test(given.value)) return given;
+  if (isDocumentName(given.value)) return given;
   throw usage(`${source}: "${given.value}" is neither a policy name (a-z, 0-9, _ and -) nor the path of a document`);
 }
 

@@ -1,4 +1,5 @@
 import type { ToolSpec } from '../schema/message.ts';
+import { wireName } from '../text/wire-name.ts';
 
 /** Longer texts are not looked through: a call written as text is short. */
 const longestLook = 65_536;
@@ -12,13 +13,7 @@ const element = /<(?:tool_call|function_call|tool_use|function|invoke|tool)\b/;
  */
 export function spellsToolCall(text: string, offered: readonly ToolSpec[]): boolean {
   const shown = text.slice(0, longestLook);
-  const names = new Set(
-    offered.flatMap(({ tools, tool }) => [
-      tool,
-      `${tools}.${tool}`,
-      `${tools}.${tool}`.replace(/[^A-Za-z0-9_-]/g, '_'),
-    ]),
-  );
+  const names = new Set(offered.flatMap(({ tools, tool }) => [tool, `${tools}.${tool}`, wireName(`${tools}.${tool}`)]));
   const trimmed = shown.trim();
   const objects = shown.split('```').filter((part, index) => index % 2 === 1 && part.includes('{'));
   if (trimmed.startsWith('{')) objects.push(trimmed);

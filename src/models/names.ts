@@ -1,6 +1,7 @@
 import { keep } from './encode.ts';
 import type { ModelRequest } from './model.ts';
 import type { ToolSpec } from '../schema/message.ts';
+import { wireName } from '../text/wire-name.ts';
 import { argumentsSchema } from './tool-schema.ts';
 
 /** Tool names of one request, as a model service accepts them, and back (05 §1.2, 08 §10). */
@@ -8,7 +9,7 @@ export type WireNames = {
   /** The wire name of an engine name; names of the history that are not offered go through the same function. */
   toWire(engineName: string): string;
   /** The engine name of a wire name, also where marks of a model's format stand behind it; any other is unchanged. */
-  toEngine(wireName: string): string;
+  toEngine(name: string): string;
 };
 
 const maxLength = 64;
@@ -60,8 +61,7 @@ const withoutMarks = (name: string): string => name.replace(/<\|.*$/s, '').trim(
 
 /** The prefix comes before the cut, so that no name is longer than 64. */
 function baseName(name: string, hash: (name: string) => string): string {
-  const plain = name.replace(/[^A-Za-z0-9_-]/gu, '_');
-  const led = /^[0-9-]/.test(plain) ? `t_${plain}` : plain;
+  const led = wireName(name);
   return led.length <= maxLength ? led : `${led.slice(0, 55)}_${hash(name).slice(0, 8)}`;
 }
 

@@ -1,6 +1,7 @@
 import { parseUrl } from '../text/parse-url.ts';
 import { parseDuration, parseSize } from '../text/quantities.ts';
 import { type ProviderType, providerTypes } from './registry.ts';
+import { documentName } from './document-name.ts';
 
 /** A checked value: what the program uses, and the text that is stored and shown. Null: not acceptable. */
 type Parsed<T> = { readonly value: T; readonly text: string } | null;
@@ -130,7 +131,7 @@ const table = {
   'default-provider': maybe(provider, 'provider used when none is named; empty = any'),
   'default-chain': maybe(name, 'chain of chat'),
   'hitl-policy-name': maybe(
-    matching('a policy name: lower-case letters, digits, - and _', /^[a-z0-9][a-z0-9_-]{0,63}$/),
+    matching('a policy name: lower-case letters, digits, - and _', documentName),
     'policy used when none is named; empty = hitl-policy.json',
   ),
   'approval-ceiling': entry(
@@ -196,7 +197,7 @@ const table = {
   'beam-max-runs': entry(integer(1, 32), '4', 'runs at once on the server'),
   'allow-default-login': entry(boolean, 'true', 'default credentials work until a password is set'),
   'tui-mode': entry(words('auto', 'full', 'plain', 'screen-reader'), 'auto', 'form of the terminal interface'),
-  'tui-theme': entry(matching('a theme name', /^[a-z0-9][a-z0-9_-]{0,63}$/), 'default', 'colours'),
+  'tui-theme': entry(matching('a theme name', documentName), 'default', 'colours'),
   'tui-glyphs': entry(words('auto', 'unicode', 'ascii'), 'auto', 'signs and borders'),
   'tui-notify': entry(words('auto', 'osc', 'bell', 'off'), 'auto', 'how a waiting ask is announced'),
   'tui-reduced-motion': entry(boolean, 'false', 'no spinner, no moving text'),

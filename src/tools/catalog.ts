@@ -2,6 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { ToolSpec } from '../schema/message.ts';
 import { nearNames } from './near.ts';
 import type { Tool, ToolPlace } from './tool.ts';
+import { wireName } from '../text/wire-name.ts';
 
 export type ResolvedName =
   | { readonly kind: 'found'; readonly tool: Tool }
@@ -40,9 +41,7 @@ export function createCatalog(given: readonly Tool[]): Catalog {
    * names, and a model calls what it finds in the history.
    */
   const refusing = (name: string): Tool | null => {
-    const found = tools.filter(
-      ({ spec, offered }) => offered === false && fullName(spec).replace(/[^A-Za-z0-9_-]/gu, '_') === name,
-    );
+    const found = tools.filter(({ spec, offered }) => offered === false && wireName(fullName(spec)) === name);
     return found.length === 1 ? (found[0] ?? null) : null;
   };
 

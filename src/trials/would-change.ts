@@ -1,6 +1,7 @@
 import type { Evaluation, LoadedPolicy, Policy, PolicyCall, Rule } from '../schema/policy.ts';
 import { prefixesOf } from './candidates.ts';
 import type { Judge } from './judge.ts';
+import { isPlainWord } from '../text/quote.ts';
 
 /** How a call would be judged where it is, and the words of its commands. */
 type Trial = Pick<Judge, 'wordsOf' | 'commandsOf'> & { again(call: PolicyCall, policy?: LoadedPolicy): Evaluation };
@@ -46,7 +47,7 @@ function rewritten(
   const { command, cwd, ...rest } = args;
   if (typeof command !== 'string') return [];
   const joined = command.replace(/\s*;\s*$/, '').replace(/\s*;\s*/g, ' && ');
-  const plain = literal?.every((word) => /^[\w@%+=:,./-]+$/.test(word)) === true;
+  const plain = literal?.every(isPlainWord) === true;
   const words = plain && rest['args'] == null ? literal : [];
   const options = words.filter((word, index) => index > 0 && word.startsWith('-'));
   return [

@@ -1,5 +1,6 @@
 import type { Ask } from '../schema/ask.ts';
 import { escapeText, type Glyphs, type SafeText } from './escape.ts';
+import { isPlainWord } from '../text/quote.ts';
 
 /** Labelled lines of a card; what came from outside may be folded and stands apart from what the runtime established. */
 export type CardPart = {
@@ -121,7 +122,7 @@ function programParts(ask: Ask, pen: Pen): readonly CardPart[] {
   const { cut, data, fact } = pen;
   const { exec, trust } = ask.record;
   if (exec === null) return [];
-  const words = exec.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
+  const words = exec.argv.map((word) => (isPlainWord(word) ? word : JSON.stringify(word))).join(' ');
   // What runs is said where it is not what the call says.
   const runs = exec.form === 'sh' ? (exec.argv[2] ?? '') : words;
   const given = commandOf(ask.args);

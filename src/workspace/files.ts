@@ -20,6 +20,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { syncDirectory } from '../store/private-file.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
+import { isDocumentName } from '../schema/document-name.ts';
 
 declare const FAIL_POINTS: boolean | undefined;
 
@@ -223,9 +224,6 @@ export function removeLeftovers(directory: string, now: number): void {
     if (stats?.isFile() === true && now - stats.mtimeMs > leftoverMs) rmSync(path, { force: true });
   }
 }
-
-/** Names of an overlay document (06 §5.4). */
-export const isDocumentName = (name: string): boolean => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name);
 
 /** The policy that a request over HTTP names, which is never a path. @throws RuntimeError invalid_parameter */
 export function requestedPolicy(name: string | undefined): string | undefined {

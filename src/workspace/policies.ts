@@ -11,7 +11,6 @@ import {
   type DocumentFile,
   exists,
   identityOf,
-  isDocumentName,
   isDocumentPath,
   layersOf,
   listJson,
@@ -29,6 +28,7 @@ import {
 } from './presets/policies.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
+import { isDocumentName } from '../schema/document-name.ts';
 
 export type PolicyDeps = {
   readonly workspace: Pick<Workspace, 'dataDir' | 'home' | 'root' | 'cwd'>;

@@ -15,6 +15,7 @@ import {
 import type { createPolicyOperations } from './policy-operations.ts';
 import { isPresetName, type PresetName, presetDocument, presetText } from './presets/policies.ts';
 import type { Trust } from './trust.ts';
+import { policyNameOf } from '../schema/document-name.ts';
 
 export type PolicyRouteDeps = OverlayDeps & {
   readonly root: string;
@@ -26,13 +27,11 @@ export type PolicyRouteDeps = OverlayDeps & {
 
 type Named = { readonly file: string };
 
-const pattern = /^hitl-policy(?:-([a-z0-9][a-z0-9_-]{0,63}))?\.json$/;
-
 /** The preset that a file name falls back to; null when there is none. @throws RuntimeError not_found for no such name */
 function presetOf(file: string): PresetName | null {
-  const found = pattern.exec(file);
-  if (found === null) throw new RuntimeError('not_found', `There is no policy ${file}.`);
-  const name = found[1] ?? 'default';
+  const found = policyNameOf(file);
+  if (found === undefined) throw new RuntimeError('not_found', `There is no policy ${file}.`);
+  const name = found ?? 'default';
   return isPresetName(name) ? name : null;
 }
 

@@ -42,6 +42,7 @@ test('a tool is hidden by its name, its full name or its wire name', () => {
   for (const name of ['read_file', 'local_fs.read_file', 'local_fs_read_file']) {
     expect(isHidden([name], 'local_fs', 'read_file')).toBe(true);
   }
+  expect(isHidden(['t_1up_grow'], '1up', 'grow')).toBe(true);
   expect(isHidden(['local_fs', 'read'], 'local_fs', 'read_file')).toBe(false);
   expect(isHidden(undefined, 'local_fs', 'read_file')).toBe(false);
 });

@@ -5,6 +5,7 @@ import { saidByDiff } from '../../src/view/card-parts.ts';
 import { escapeText, type SafeText } from '../../src/view/escape.ts';
 import { plural } from '../../src/view/format.ts';
 import { whatOf } from '../../src/view/what-of.ts';
+import { isPlainWord } from '../../src/text/quote.ts';
 
 const line = (text: string): string => escapeText(text, { mode: 'line' });
 
@@ -28,7 +29,7 @@ export function segmentsOf(card: AskCardData): readonly CommandSegment[] {
 
 /** Words as they will be executed: those with signs in them are quoted. */
 export const commandText = (words: readonly string[]): string =>
-  words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
+  words.map((word) => (isPlainWord(word) ? word : JSON.stringify(word))).join(' ');
 
 /** The arguments that the rest of the card does not say: the one command of its list, a whole change, a path. */
 export function otherArgs(card: AskCardData): AskCardData['args'] {

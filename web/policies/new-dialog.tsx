@@ -6,9 +6,9 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
+import { isDocumentName } from '../../src/schema/document-name.ts';
 
 const fresh = `${JSON.stringify({ default_action: 'approve', rules: [] }, null, 2)}\n`;
-const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 /** Asks for the name of a policy and opens the editor with a text. Nothing is written before it is saved. */
 export function NewPolicyDialog({
@@ -26,7 +26,7 @@ export function NewPolicyDialog({
   const draft = useFormDraft(`${title} ${from?.name ?? ''}`, { wanted: from?.name ?? '' });
   const { wanted } = draft.fields;
   const [, navigate] = useLocation();
-  const good = name.test(wanted);
+  const good = isDocumentName(wanted);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const file = `hitl-policy-${wanted}.json`;
