@@ -4,6 +4,7 @@ import { type AskAnswer, type AskReviewer, respond } from '../asks/respond.ts';
 import { bindingOf } from '../gate/binding.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { restsSoon } from '../runs/hand-over.ts';
+import type { Backends } from '../registry/backends.ts';
 import { createPropose } from '../trials/propose.ts';
 import { createReview } from '../trials/review.ts';
 import { createAddRule } from '../workspace/add-rule.ts';
@@ -14,7 +15,13 @@ import { refusalWith } from './tool-refusal.ts';
 import { argumentNamesWith, type TrialInput, trialDeps } from './trial-deps.ts';
 
 /** Answers to asks, with what judging their calls again and writing rules for them takes. */
-export function answerServices(input: RoomsInput & TrialInput & { readonly registeredArguments: ArgumentNames }) {
+export function answerServices(
+  input: RoomsInput &
+    TrialInput & {
+      readonly registeredArguments: ArgumentNames;
+      readonly backends: Pick<Backends, 'registered'>;
+    },
+) {
   const { options, pools, secrets, store, prepare, now } = input;
   const trial = trialDeps(input);
   const review = createReview({ ...trial, rootOfRun: store.runs.workspaceOf });
@@ -72,8 +79,19 @@ export function answerServices(input: RoomsInput & TrialInput & { readonly regis
     return { ...answered, rests: await restsSoon(handOver, ask.run_id, ask.id) };
   };
 
+  /** The words of a person go into rows, events and the model's history: a known secret does not (03 §8.3). */
+  const masked = (wanted: AskAnswer): AskAnswer => {
+    const { feedback, text } = wanted;
+    if (feedback === null && text === null) return wanted;
+    // Nothing has read the keys of backends where nothing but an answer is given.
+    input.backends.registered();
+    const hide = (words: string | null): string | null => (words === null ? null : secrets.maskKnown(words).text);
+    return { ...wanted, feedback: hide(feedback), text: hide(text) };
+  };
+
   return {
-    async answerAsk(wanted: AskAnswer): Promise<Answered> {
+    async answerAsk(given: AskAnswer): Promise<Answered> {
+      const wanted = masked(given);
       // Its thread starts while the call is judged again and the verdict is written.
       if (store.asks.willGoOn(wanted)) void pools.warm();
       const answered = await respond({ ...store, tenant: options.tenant, now, reviewer }, wanted, store.actor);

@@ -184,7 +184,7 @@ export function openRooms(input: RoomsInput): Rooms {
       }),
       ...lazyServices(['answerAsk', 'editAsk', 'proposeRules'], async () => {
         const { answerServices } = await import('./answering.ts');
-        return answerServices({ ...input, policies, prepare, ...(await tools.forTrials()) });
+        return answerServices({ ...input, policies, prepare, backends, ...(await tools.forTrials()) });
       }),
       ...programs,
       ...tools.services,

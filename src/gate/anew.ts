@@ -17,5 +17,11 @@ export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullab
     ...(before.preview.places === places ? [] : ['its paths lead elsewhere']),
     ...(before.policy.sha256 === evaluation.policy.sha256 ? [] : ['the policy is another one']),
   ];
-  return { edited: false, why };
+  return { edited: false, why: why.length > 0 ? why : [otherArguments(judged)] };
 }
+
+/** All else is as it was. What a run keeps while it rests has no secrets in it, so that a call loses them (03 §11). */
+const otherArguments = ({ prepared }: Judged): string =>
+  JSON.stringify(prepared.shown).includes('•••(')
+    ? 'a secret in its arguments was not kept: what would run has its mask'
+    : 'its arguments are others';

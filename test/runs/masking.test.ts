@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import { everyAsk } from '../../src/schema/ask.ts';
 import { type ScriptedApp, scriptedApp } from '../support/scripted-app.ts';
 
 /** A backend's key in what a model says and a tool returns: the call gets the true value, and nothing else does. */
@@ -92,4 +93,35 @@ it('keeps it out of the rows of a session', async () => {
   const result = await app.client.awaitRun({ run_id: started.run_id, full: true });
   expect(result.status).toBe('completed');
   expect(placesOf(app, key)).toEqual([]);
+});
+
+it('keeps it out of what a person says with an answer, in a program that has done nothing else', async () => {
+  app = await appWithKey({ default_action: 'approve', rules: [] });
+  const { run_id } = await app.start({ on_ask: 'suspend' });
+  await app.client.awaitRun({ run_id });
+  const other = await app.open();
+  const [id] = app.rows('SELECT id FROM asks').map((row) => String(row['id']));
+  const words = { outcome: 'deny', feedback: `not with ${key}`, text: null, binding: null, remember: null } as const;
+  const { ask } = await other.answerAsk({ id: id ?? '', ...words });
+  expect(ask.verdict?.feedback).toBe('not with •••(far.key)');
+  await other.resumeRun({ run_id, accept_changed_chain: false, on_ask: 'suspend', timeout_ms: 0 });
+  await other.awaitRun({ run_id });
+  expect(placesOf(app, key)).toEqual([]);
+});
+
+it('is lost to a call while its run rests, and the new question says so', async () => {
+  app = await appWithKey({ default_action: 'approve', rules: [] });
+  const { run_id } = await app.start({ on_ask: 'suspend' });
+  await app.client.awaitRun({ run_id });
+  const other = await app.open();
+  const [id] = app.rows('SELECT id FROM asks').map((row) => String(row['id']));
+  const words = { outcome: 'approve', feedback: null, text: null, binding: null, remember: null } as const;
+  await other.answerAsk({ id: id ?? '', ...words });
+  await other.resumeRun({ run_id, accept_changed_chain: false, on_ask: 'suspend', timeout_ms: 0 });
+  await other.awaitRun({ run_id });
+  const [again] = (await other.listAsks({ ...everyAsk, state: 'pending', limit: 2 })).asks;
+  expect(again?.preview.anew).toEqual({
+    edited: false,
+    why: ['a secret in its arguments was not kept: what would run has its mask'],
+  });
 });
