@@ -122,6 +122,19 @@ test('an answer to a run that another program drives leaves it there; --wait wai
   expect((await first.ended).stdout).toBe('All three are made.\n');
 });
 
+test('who waits for the end of a run hears that the program that drove it was killed', async () => {
+  const killed = startLoop(world, 'run', 'approve', 'after tool_call_started');
+  await killed.saw('reins: answer with');
+  const [ask] = rows(world, "SELECT id, run_id FROM asks WHERE state = 'pending'");
+  const waited = await world.run(['approvals', 'respond', String(ask?.['id']), '--approve', '--wait']);
+  expect((await killed.ended).signal).toBe('SIGKILL');
+  expect(waited).toMatchObject({
+    code: 4,
+    stdout: `approved ${ask?.['id']}\n`,
+    stderr: `reins: warning: the process that drove ${ask?.['run_id']} is gone; reins state resume ${ask?.['run_id']} goes on with it\n`,
+  });
+});
+
 test('three programs that append to the audit log keep one chain', async () => {
   const all = await Promise.all([1, 2, 3].map(() => startLoop(world, 'run', 'allow').ended));
   expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);

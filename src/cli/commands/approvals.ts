@@ -245,9 +245,10 @@ async function waitForRuns(context: Context, client: RuntimeClient, asks: readon
     let after = 0;
     let answered = false;
     let over = false;
+    const lost = whenLost(client, run_id);
     // A run may have rested before, and a watch ends there: what counts comes behind the verdict.
-    while (!over) {
-      for await (const batch of client.watch({ run_id, after, signal: new AbortController().signal })) {
+    while (!over && !lost.signal.aborted) {
+      for await (const batch of client.watch({ run_id, after, signal: lost.signal })) {
         for (const event of batch) {
           after = Math.max(after, event.seq);
           answered ||= event.kind === 'verdict' && event.ask_id === id;
@@ -257,9 +258,28 @@ async function waitForRuns(context: Context, client: RuntimeClient, asks: readon
         }
       }
     }
-    context.hint(`${run_id} has ended or rests`);
+    lost.stop();
+    if (over) context.hint(`${run_id} has ended or rests`);
+    else {
+      exit = 4;
+      context.warn(`the process that drove ${run_id} is gone; reins state resume ${run_id} goes on with it`);
+    }
   }
   return exit;
+}
+
+const lookEveryMs = 2_000;
+
+/** Aborts when the process that drives the run is gone: then nobody writes how it ends. */
+function whenLost(client: RuntimeClient, run_id: string): { readonly signal: AbortSignal; stop(): void } {
+  const lost = new AbortController();
+  const look = async (): Promise<void> => {
+    const run = await client.showRun({ run_id });
+    if (run.status === 'interrupted') lost.abort();
+  };
+  // What cannot be read now is read the next time.
+  const timer = setInterval(() => void look().catch(() => {}), lookEveryMs);
+  return { signal: lost.signal, stop: () => clearInterval(timer) };
 }
 
 const ends: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled', 'chain_suspended']);
