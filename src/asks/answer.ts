@@ -165,7 +165,8 @@ function refuse(deps: AnswerDeps, ask: Ask, input: AnswerInput, given: Verdict):
     `${ask.id} was already ${ask.state} by ${verdict?.by ?? 'system'} at ${ask.resolved_at ?? ''}`,
     {
       data: { state: ask.state, by: verdict?.by ?? null, at: ask.resolved_at, param: ask.state },
-      hints: wayOn(deps, ask),
+      // Who answers a question that another one has replaced means the call, which is asked about there.
+      hints: ask.superseded_by === null ? wayOn(deps, ask) : [`reins approvals show ${ask.superseded_by}`],
     },
   );
 }

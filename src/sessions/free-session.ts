@@ -169,6 +169,7 @@ function whyItRests(last: Pick<Ask, 'id' | 'state'> | undefined): string {
     case 'approved':
     case 'denied':
     case 'answered':
+    case 'cancelled':
       return `has not gone on since ${last.id} was ${last.state}`;
     default:
       return 'was stopped before it ended';

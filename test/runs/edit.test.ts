@@ -72,6 +72,19 @@ describe('arguments that the operator changes', () => {
     expect(await edit(elsewhere)).toMatchObject({ yours: true, rests: false, ask: { state: 'cancelled' } });
     const second = await nextAsk(run_id, first.ask_id);
     expect(second).toMatchObject({ args: other, summary: 'b.txt' });
+    // Whoever still has the old one before him is sent to the new one.
+    const late = {
+      id: first.ask_id,
+      outcome: 'deny',
+      feedback: null,
+      text: null,
+      remember: null,
+      binding: null,
+    } as const;
+    await expect(elsewhere.answerAsk(late)).rejects.toMatchObject({
+      code: 'already_answered',
+      hints: [`reins approvals show ${second.ask_id}`],
+    });
     await answer(elsewhere);
     const result = await app.client.awaitRun({ run_id, full: true });
     expect(result.status).toBe('completed');
