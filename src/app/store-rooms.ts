@@ -198,6 +198,13 @@ export function openStoreRooms(input: StoreRoomsInput) {
         },
       }),
   );
+  /** People see a plan by its name, and of a run the end of its id. @throws RuntimeError not_found, ambiguous_id */
+  const missionOf = async (word: string): Promise<string> => {
+    const plan = plans.byName(word.normalize('NFC')) ?? plans.byId(word);
+    if (plan !== undefined) return plan.id;
+    const run = (await stateRooms()).findRun(word);
+    return runs.head(run)?.mission_id ?? run;
+  };
   return {
     sql,
     store,
@@ -241,7 +248,10 @@ export function openStoreRooms(input: StoreRoomsInput) {
         (await sessionRooms()).searchMessages(wanted),
       exportSession: async (wanted: Parameters<SessionRooms['exportSession']>[0]) =>
         (await sessionRooms()).exportSession(wanted),
-      listAsks: async (filter: AskFilterInput) => asks.list(byId(filter, sessions)),
+      listAsks: async ({ mission, ...filter }: AskFilterInput) => {
+        const mission_id = mission === null ? null : await missionOf(mission);
+        return asks.list({ ...byId(filter, sessions), mission_id });
+      },
       listAudit: async (wanted: Parameters<AuditRooms['listAudit']>[0]) => (await auditRooms()).listAudit(wanted),
       verifyAudit: async (wanted: Parameters<AuditRooms['verifyAudit']>[0]) => (await auditRooms()).verifyAudit(wanted),
       exportAudit: async (wanted: Parameters<AuditRooms['exportAudit']>[0]) => (await auditRooms()).exportAudit(wanted),
@@ -289,9 +299,12 @@ type AskFilterInput = Omit<AskFilter, 'session_id' | 'mission_id' | 'state'> & {
 };
 
 /** Surfaces name a session; rows have its id. @throws RuntimeError not_found */
-function byId({ session, mission, state, ...rest }: AskFilterInput, sessions: Sessions): AskFilter {
+function byId(
+  { session, state, ...rest }: Omit<AskFilterInput, 'mission'>,
+  sessions: Sessions,
+): Omit<AskFilter, 'mission_id'> {
   const known = session === null ? undefined : (sessions.byId(session) ?? createFindSession(sessions)(session));
   const session_id = known?.id ?? null;
   // An unknown word finds nothing.
-  return { ...rest, state: state as AskFilter['state'], session_id, mission_id: mission };
+  return { ...rest, state: state as AskFilter['state'], session_id };
 }

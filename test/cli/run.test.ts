@@ -339,6 +339,12 @@ describe('calls that need approval, without a terminal', () => {
     const reviewed = await world.run(['approvals', 'list', '--by', 'operator']);
     expect(reviewed.stdout.split('\n')[1]).toMatch(/ approved +operator:cli$/);
     expect((await world.run(['approvals', 'list', '--by', 'agent'])).stderr).toBe('no such asks\n');
+    const mission = (part: string) => world.run(['approvals', 'list', '--by', 'operator', '--mission', part]);
+    expect(await mission(asks[0].run_id.slice(-6))).toMatchObject({ code: 0, stdout: reviewed.stdout });
+    expect(await mission('nowhere')).toMatchObject({
+      code: 1,
+      stderr: 'reins: no such run: nowhere\n  reins state list\n',
+    });
     expect(await world.run(['approvals', 'list', '--session', 'nowhere'])).toMatchObject({
       code: 1,
       stdout: '',
