@@ -5,6 +5,7 @@ import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { Runs } from '../store/runs.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
+import { withoutNamedSecrets } from '../text/named-secrets.ts';
 import { textSha256 } from './binding.ts';
 import type { GateRun } from './run.ts';
 import type { Found, GateCall, Judged, RequestedCall } from './stages.ts';
@@ -58,7 +59,8 @@ export function createEntries(deps: LedgerDeps) {
     entry(run, 'decision', {
       call_id: request.call_id,
       ...names,
-      args,
+      // The log is kept for ever, and nothing is taken out of it (03 §14).
+      args: withoutNamedSecrets(args),
       call_hash: judged.hash,
       record: withoutTrace(evaluation),
     });

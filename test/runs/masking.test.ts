@@ -125,3 +125,15 @@ it('is lost to a call while its run rests, and the new question says so', async 
     why: ['a secret in its arguments was not kept: what would run has its mask'],
   });
 });
+
+it('writes no value of an argument into the audit log that its name calls a credential', async () => {
+  const headers = { Accept: 'text/html', 'X-Auth-Token': 'a-word-that-nobody-knows' };
+  const turns = [
+    { match: { role: 'tool' }, reply: { text: 'done' } },
+    calls([call('web.web_get', { url: 'https://example.com/', headers })], { role: 'user' }),
+  ];
+  app = await scriptedApp({ turns, policy: { default_action: 'deny', rules: [] } });
+  await app.run();
+  const decided = app.rows("SELECT json_extract(body, '$.args.headers') AS headers FROM audit WHERE type = 'decision'");
+  expect(decided.map((row) => JSON.parse(String(row['headers'])))).toEqual([{ ...headers, 'X-Auth-Token': '•••' }]);
+});
