@@ -28,6 +28,15 @@ export function checkResumable(
   if (isDriven(run, deps.now())) {
     throw alreadyRunning(run.id, run.lease_owner);
   }
+  if (run.kind === 'attention') {
+    throw new RuntimeError(
+      'run_not_resumable',
+      `${run.id} was to answer an ask, and nobody hears its answer any more`,
+      {
+        hints: [`reins state cancel ${run.id}`],
+      },
+    );
+  }
   if (run.workspace !== deps.workspace) {
     throw new RuntimeError('not_resumable_here', `${run.id} belongs to the workspace ${run.workspace}`, {
       hints: [`cd ${quote(run.workspace)}`],

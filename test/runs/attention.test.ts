@@ -231,7 +231,16 @@ describe('an agent that the policy lets answer', () => {
     await running.seen(run_id, 'ask_updated');
     const gone = processOwner('cli').split(' ').with(2, '999999999').join(' ');
     running.change(`UPDATE run_state SET lease_owner = '${gone}'`);
-    await (await running.open()).doctor({ probe: false });
+    const other = await running.open();
+    const [agent] = running.rows("SELECT id FROM runs WHERE kind = 'attention'");
+    const resume = {
+      run_id: String(agent?.['id']),
+      accept_changed_chain: false,
+      on_ask: 'wait',
+      timeout_ms: 0,
+    } as const;
+    await expect(other.resumeRun(resume)).rejects.toMatchObject({ code: 'run_not_resumable' });
+    await other.doctor({ probe: false });
     expect(running.rows('SELECT kind, status FROM runs ORDER BY kind')).toEqual([
       { kind: 'attention', status: 'cancelled' },
       { kind: 'run', status: 'interrupted' },
