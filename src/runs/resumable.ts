@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { RuntimeError } from '../schema/errors.ts';
 import { isDriven, type StoredRun } from '../store/runs.ts';
 import { quote } from '../text/quote.ts';
@@ -38,8 +38,10 @@ export function checkResumable(
     );
   }
   if (run.workspace !== deps.workspace) {
-    throw new RuntimeError('not_resumable_here', `${run.id} belongs to the workspace ${run.workspace}`, {
-      hints: [`cd ${quote(run.workspace)}`],
+    const isThere = existsSync(run.workspace);
+    const gone = isThere ? '' : ', which is not there any more; it goes on nowhere else';
+    throw new RuntimeError('not_resumable_here', `${run.id} belongs to the workspace ${run.workspace}${gone}`, {
+      hints: [isThere ? `cd ${quote(run.workspace)}` : `reins state cancel ${run.id}`],
     });
   }
   if (run.chain_path === null || options.acceptChangedChain) return;

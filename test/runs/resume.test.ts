@@ -337,7 +337,14 @@ describe('a run that is taken up', () => {
     running.change("UPDATE runs SET workspace = '/elsewhere'");
     await expect(resume(running, runId)).rejects.toMatchObject({
       code: 'not_resumable_here',
-      hints: ['cd /elsewhere'],
+      message: `${runId} belongs to the workspace /elsewhere, which is not there any more; it goes on nowhere else`,
+      hints: [`reins state cancel ${runId}`],
+    });
+    running.change("UPDATE runs SET workspace = '/'");
+    await expect(resume(running, runId)).rejects.toMatchObject({
+      code: 'not_resumable_here',
+      message: `${runId} belongs to the workspace /`,
+      hints: ['cd /'],
     });
     await expect(answer(running, id)).rejects.toMatchObject({ code: 'not_resumable_here' });
     expect(pending()).toEqual([id]);
