@@ -11,7 +11,7 @@ export function watchReader(fd: number): () => boolean {
   if (!pipe.startsWith('pipe:')) return () => false;
   let reader = findReader(pipe);
   return () => {
-    if (reader === null || target(reader) === pipe) return false;
+    if (reader === null || [pipe, unreadable].includes(target(reader) ?? '')) return false;
     // It may have handed its end on.
     reader = findReader(pipe);
     return reader === null;
@@ -46,10 +46,15 @@ function listed(path: string): readonly string[] {
   }
 }
 
+/** A process that has become another user's, as with `sudo`, is there all the same. */
+const unreadable = 'unreadable';
+
+/** Null where there is no such descriptor any more. */
 function target(path: string): string | null {
   try {
     return readlinkSync(path);
-  } catch {
-    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EACCES' || code === 'EPERM' ? unreadable : null;
   }
 }
