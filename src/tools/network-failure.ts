@@ -20,6 +20,7 @@ export function networkFailure(
   if (why === 'cancelled') return cancelled();
   if (why === 'timeout') return fail('timeout', call.late);
   if (answered) return fail('network_error', `"${host}" answered, but its answer cannot be read: ${reason}.`);
+  if (reason === 'HPE_HEADER_OVERFLOW') return fail('network_error', `The headers of "${host}" are too long.`);
   if (notHttp.test(reason)) return fail('network_error', `"${host}" does not answer in HTTP: ${reason}.`);
-  return fail('network_error', `"${host}" could not be reached: ${reason}.`);
+  return fail('network_error', `"${host}" ${sent ? 'gave no answer' : 'could not be reached'}: ${reason}.`);
 }

@@ -100,7 +100,9 @@ export function decode(body: Buffer, type: string): string {
   const named = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1];
   const charset = named ?? (isHtml(mediaOf(type)) ? ownCharset(body) : undefined) ?? 'utf-8';
   try {
-    return new TextDecoder(charset).decode(body);
+    const decoder = new TextDecoder(charset);
+    // In one piece Node takes windows-1252, which is what iso-8859-1 means, for real Latin-1: quotes become controls.
+    return decoder.decode(body, { stream: true }) + decoder.decode();
   } catch {
     return body.toString('utf8');
   }

@@ -40,7 +40,7 @@ export function createSender(deps: SendDeps, egress: Egress): Send {
       ...lowerCase(callerHeaders),
       ...(body === null ? {} : { 'content-type': lowerCase(callerHeaders)['content-type'] ?? body.type }),
       'user-agent': deps.userAgent,
-      'accept-encoding': 'gzip, deflate, br',
+      'accept-encoding': 'gzip, br',
     };
     // The connection needs HTTP, TLS and DNS of the platform: loaded by the first request, not at every start.
     const { exchange } = await import('./web-request.ts');

@@ -68,7 +68,7 @@ describe('web_get', () => {
     expect(seen[0]?.headers).toMatchObject({
       'user-agent': 'reins/0.0.0',
       accept: '*/*',
-      'accept-encoding': 'gzip, deflate, br',
+      'accept-encoding': 'gzip, br',
     });
   });
 
@@ -87,8 +87,8 @@ describe('web_get', () => {
   });
 
   it('decodes charsets and compressions', async () => {
-    reply(200, { 'content-type': 'text/plain; charset=iso-8859-1' }, Buffer.from([0xe9]));
-    expect(await get('/')).toMatchObject({ value: { body: 'é' } });
+    reply(200, { 'content-type': 'text/plain; charset=iso-8859-1' }, Buffer.from([0xe9, 0x92, 0x80]));
+    expect(await get('/')).toMatchObject({ value: { body: 'é’€' } });
     reply(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, gzipSync('zipped'));
     expect(await get('/')).toMatchObject({ value: { body: 'zipped' } });
     reply(200, { 'content-type': 'text/plain', 'content-encoding': 'br' }, brotliCompressSync('small'));
@@ -122,6 +122,13 @@ describe('web_get', () => {
     expect(await get('/')).toMatchObject({
       message: '"127.0.0.1" answered, but its answer cannot be read: it is encoded as "snappy".',
     });
+  });
+
+  it('tells an answer that does not come from a server that is not reached', async () => {
+    answer = (request) => void request.socket.resetAndDestroy();
+    expect(await get('/')).toMatchObject({ message: '"127.0.0.1" gave no answer: ECONNRESET.' });
+    answer = (_request, response) => void response.writeHead(200, { long: 'a'.repeat(100_000) }).end();
+    expect(await get('/')).toMatchObject({ message: 'The headers of "127.0.0.1" are too long.' });
   });
 
   it('loses no digit of a long id', async () => {

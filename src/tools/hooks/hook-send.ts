@@ -80,7 +80,7 @@ async function exchangeOnce(
   if (isFailure(addresses)) return addresses;
   const headers = {
     'user-agent': userAgent,
-    'accept-encoding': 'gzip, deflate, br',
+    'accept-encoding': 'gzip, br',
     ...wanted.headers,
     ...(wanted.body === null ? {} : { 'content-type': wanted.body.type }),
   };
