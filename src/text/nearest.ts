@@ -3,11 +3,12 @@
  * @param most more edits than this count as one more: the rest of a long text is not looked at
  */
 export function distance(a: string, b: string, most = Number.POSITIVE_INFINITY): number {
-  const [left, right] = [codePoints(a), codePoints(b)];
+  const [left, right] = differing(codePoints(a), codePoints(b));
   const width = right.length;
   if (Math.abs(left.length - width) > most) return most + 1;
   let before = new Int32Array(width + 1);
-  let above = Int32Array.from(before, (_, index) => index);
+  let above = new Int32Array(width + 1);
+  for (let j = 0; j <= width; j += 1) above[j] = j;
   let row = new Int32Array(width + 1);
   let leastAbove = 0;
   for (let i = 1; i <= left.length; i += 1) {
@@ -31,6 +32,16 @@ export function distance(a: string, b: string, most = Number.POSITIVE_INFINITY):
     [before, above, row] = [above, row, before];
   }
   return Math.min(above[width] ?? 0, most + 1);
+}
+
+/** What is left of both without the beginning and the end that they have in common: these cost no edits. */
+function differing(a: Int32Array, b: Int32Array): readonly [Int32Array, Int32Array] {
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+  return [a.subarray(start, a.length - end), b.subarray(start, b.length - end)];
 }
 
 function codePoints(text: string): Int32Array {
