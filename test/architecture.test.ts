@@ -157,7 +157,6 @@ const rooms: Readonly<Record<string, Room>> = {
       'mcp/sign-in-server.ts': ['@modelcontextprotocol/sdk'],
       'files/diff.ts': ['diff'],
       'json-check.ts': ['ajv'],
-      'openapi/read-document.ts': ['yaml'],
     },
   },
   'src/store': { may: words, packages: { 'store.ts': ['better-sqlite3'], 'inspect.ts': ['@noble/hashes'] } },
@@ -192,7 +191,7 @@ const rooms: Readonly<Record<string, Room>> = {
     pure: true,
   },
   'src/schema': { may: ['src/text'], packages: { '*': ['superstruct'] }, pure: true },
-  'src/text': { may: [], packages: { 'linear-regex.ts': ['re2js'] }, pure: true },
+  'src/text': { may: [], packages: { 'linear-regex.ts': ['re2js'], 'yaml-json.ts': ['yaml'] }, pure: true },
 };
 
 /** Line budgets of ARCHITECTURE.md section 16. */

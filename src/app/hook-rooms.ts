@@ -17,7 +17,7 @@ type HookServices = Pick<
 
 /** Hooks, loaded when an operation or a run needs them; a listing of their names needs only the database. */
 export function openHookRooms(input: RoomsInput) {
-  const { options, workspace, secrets, store, now } = input;
+  const { options, workspace, secrets, pools, store, now } = input;
   const rows = createHookRows(store.sql, options.tenant);
   const { feed, record, tell } = store;
   const { by } = store.actor;
@@ -48,6 +48,7 @@ export function openHookRooms(input: RoomsInput) {
       now,
       cwd: workspace.cwd,
       diff: wholeDiff,
+      readYaml: pools.readYaml,
       userAgent: `reins/${options.version}`,
       ttlMs: () => store.settings.value('hook-spec-ttl'),
     });

@@ -2,6 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { HookRow, HookRows } from '../store/hooks.ts';
 import { parseTarget } from '../tools/egress.ts';
 import type { ToolFailure } from '../tools/failure.ts';
+import type { ReadYaml } from '../tools/openapi/read-document.ts';
 import type { HookPorts, HookService } from '../tools/hooks/hook-service.ts';
 import { readTexts } from './backend-fields.ts';
 import { namesPrivate, type NetworkDeps, originEgress } from './hook-egress.ts';
@@ -15,6 +16,7 @@ export type HookListingDeps = {
   readonly secrets: Secrets;
   readonly network: NetworkDeps;
   readonly now: () => number;
+  readonly readYaml: ReadYaml;
   /** `reins/<version>`. */
   readonly userAgent: string;
 };
@@ -60,7 +62,7 @@ export function createHookListing(deps: HookListingDeps) {
 
     /** Fetches the description, or reads its file, and notes what it lists. Never rejects. */
     async look(row: HookRow, { whole, by, timeoutMs }: LookOptions): Promise<Looked> {
-      const ports = { ...portsOf(row), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+      const ports = { ...portsOf(row), readYaml: deps.readYaml, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
       const { signal } = new AbortController();
       const looked = await lookAtSpecification(row, serviceOf(row), ports, whole, signal);
       if (looked.kind === 'failed') {

@@ -8,7 +8,7 @@ import { registeredHeaders } from '../tools/hooks/hook-tool.ts';
 import { sendToService } from '../tools/hooks/hook-send.ts';
 import type { HookPorts, HookService } from '../tools/hooks/hook-service.ts';
 import { type Operations, operationsOf } from '../tools/openapi/operations.ts';
-import { maxDocumentBytes, readDocument } from '../tools/openapi/read-document.ts';
+import { maxDocumentBytes, readDocument, type ReadYaml, type ServiceDocument } from '../tools/openapi/read-document.ts';
 
 /** What a look at the description of a service gave. */
 export type Looked =
@@ -22,6 +22,13 @@ export type Looked =
   /** The server, or the file, says that it is what it was. */
   | { readonly kind: 'unchanged'; readonly etag: string | null }
   | { readonly kind: 'failed'; readonly failure: ToolFailure };
+
+export type LookPorts = {
+  readonly own: HookPorts;
+  readonly elsewhere: Pick<HookPorts, 'egress'>;
+  readonly readYaml: ReadYaml;
+  readonly timeoutMs?: number;
+};
 
 /** 05 §9.3.3. */
 const fetchMs = 10_000;
@@ -38,23 +45,34 @@ export const isUrl = (spec: string): boolean => /^https?:\/\//i.test(spec);
 export async function lookAtSpecification(
   row: HookRow,
   service: HookService,
-  ports: { readonly own: HookPorts; readonly elsewhere: Pick<HookPorts, 'egress'>; readonly timeoutMs?: number },
+  ports: LookPorts,
   whole: boolean,
   signal: AbortSignal,
 ): Promise<Looked> {
   const place = specificationOf(row);
   const got = isUrl(place) ? await fetched(row, place, service, ports, whole, signal) : fromFile(row, place, whole);
   if (got.kind !== 'bytes') return got;
-  const read = await readDocument(got.bytes);
+  const read = await readDocument(got.bytes, ports.readYaml);
   if (!read.ok) return failed(`${read.message} (${place.slice(0, 200)})`);
   const operations = operationsOf(read.document, pathBelow(service.url, place));
   const sha256 = createHash('sha256').update(got.bytes).digest('hex');
-  return { kind: 'read', operations, text: new TextDecoder().decode(got.bytes), sha256, etag: got.etag };
+  return { kind: 'read', operations, text: storedText(read.document, got.bytes), sha256, etag: got.etag };
+}
+
+/** JSON, which is read again in a moment; as it came where that would be more than may be read. */
+function storedText({ root }: ServiceDocument, bytes: Uint8Array): string {
+  const json = JSON.stringify(root);
+  return Buffer.byteLength(json) <= maxDocumentBytes ? json : new TextDecoder().decode(bytes);
 }
 
 /** The operations of a description that is stored. */
-export async function operationsOfText(service: HookService, place: string, text: string): Promise<Operations> {
-  const read = await readDocument(Buffer.from(text));
+export async function operationsOfText(
+  service: HookService,
+  place: string,
+  text: string,
+  readYaml: ReadYaml,
+): Promise<Operations> {
+  const read = await readDocument(Buffer.from(text), readYaml);
   return read.ok
     ? operationsOf(read.document, pathBelow(service.url, place))
     : { definitions: [], skipped: [], serverPaths: [] };
@@ -88,7 +106,7 @@ async function fetched(
   row: HookRow,
   place: string,
   service: HookService,
-  ports: { readonly own: HookPorts; readonly elsewhere: Pick<HookPorts, 'egress'>; readonly timeoutMs?: number },
+  ports: LookPorts,
   whole: boolean,
   signal: AbortSignal,
 ): Promise<Got> {

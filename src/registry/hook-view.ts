@@ -2,6 +2,7 @@ import type { Definition, HookView, SourceTool } from '../schema/tool-sources.ts
 import type { HookRow, HookRows } from '../store/hooks.ts';
 import { offeredDefinition } from '../tools/definition.ts';
 import { inputSchemaOf, membersOf } from '../tools/openapi/members.ts';
+import type { ReadYaml } from '../tools/openapi/read-document.ts';
 import type { HookDefinition } from '../tools/openapi/operations.ts';
 import { readTexts } from './backend-fields.ts';
 import { type DiffPort, driftView } from './drift-view.ts';
@@ -15,7 +16,12 @@ import { estimateTokens } from '../text/tokens.ts';
  * @param whole with the operations that are no tools, which takes reading the stored description
  */
 export async function hookView(
-  deps: { readonly rows: Pick<HookRows, 'specificationText'>; readonly pins: Pins; readonly diff: DiffPort },
+  deps: {
+    readonly rows: Pick<HookRows, 'specificationText'>;
+    readonly pins: Pins;
+    readonly diff: DiffPort;
+    readonly readYaml: ReadYaml;
+  },
   row: HookRow,
   whole: boolean,
 ): Promise<HookView> {
@@ -27,7 +33,7 @@ export async function hookView(
   const read =
     text === null
       ? { skipped: [], serverPaths: [] }
-      : await operationsOfText(serviceOf(row), specificationOf(row), text);
+      : await operationsOfText(serviceOf(row), specificationOf(row), text, deps.readYaml);
   return {
     name: row.name,
     url: row.url,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import type { HashResult, RunJob } from '../schema/protocol.ts';
+import type { YamlJson } from '../text/yaml-json.ts';
 import type { LineSearch } from '../text/line-search.ts';
 import type { Spawner } from './spawner.ts';
 
@@ -23,6 +24,8 @@ export type PoolsDeps = {
 const mostRunThreads = 64;
 /** A run thread that has had nothing to do for this long ends. */
 const idleMs = 30_000;
+/** Ten MiB of YAML take ten seconds. */
+const yamlMs = 30_000;
 /** A thread ends within milliseconds, also out of an endless loop. */
 const closeGraceMs = 2_000;
 /** What a thread has just made; the engine would let it grow to 48 and keep that while the thread rests. */
@@ -30,7 +33,7 @@ const youngMb = 12;
 
 /**
  * The thread pools, the only importer of Piscina: `runs` executes chains, `hash` reads binaries, `find`
- * searches lines that take long. Never one pool: a run that
+ * searches lines that take long, `yaml` reads descriptions of services. Never one pool: a run that
  * waits for a thread of its own pool would wait for ever (architecture §4). Each starts when it is first needed; `warm`
  * starts the first run thread early.
  */
@@ -81,6 +84,7 @@ export function createPools(deps: PoolsDeps) {
   });
   const hashes = open({ name: 'hash-binary', maxThreads: 2, heapMb: 128 });
   const finders = open({ name: 'find-in-line', maxThreads: 2, heapMb: 512 });
+  const yamlReaders = open({ name: 'read-yaml', maxThreads: 1, heapMb: 1024 });
   let spawner: Promise<Spawner> | undefined;
   const children = (): Promise<Spawner> => {
     spawner ??= import('./spawner.ts').then(({ createSpawner }) => createSpawner(deps.root));
@@ -142,6 +146,17 @@ export function createPools(deps: PoolsDeps) {
     async findInLine(search: LineSearch, line: string, signal: AbortSignal): Promise<number> {
       // Of our own worker, whose only output this is.
       return (await finders()).run({ ...search, line }, { signal }) as Promise<number>;
+    },
+
+    /** Reads YAML in a thread of its own, which ends after half a minute. Never rejects. */
+    async readYaml(text: string): Promise<YamlJson> {
+      try {
+        const signal = AbortSignal.timeout(yamlMs);
+        // Of our own worker, whose only output this is.
+        return (await (await yamlReaders()).run({ text }, { signal })) as YamlJson;
+      } catch {
+        return { fault: 'takes too much time or memory to read' };
+      }
     },
 
     /**

@@ -50,7 +50,7 @@ async function definitions() {
 /** Builds into `outdir` (relative to the root, or absolute). `failPoints` compiles the crash hooks in; a release has none. */
 export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const workers = ['run-chain', 'spawner', 'hash-binary', 'find-in-line'];
+  const workers = ['run-chain', 'spawner', 'hash-binary', 'find-in-line', 'read-yaml'];
   const made = resolve(root, outdir);
   // Made beside its place and put there whole, so that who runs the program meanwhile meets the old or the new one.
   const place = `${made}.${process.pid}`;

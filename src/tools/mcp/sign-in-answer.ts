@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { RuntimeError } from '../../schema/errors.ts';
+import { parseUrl } from '../../text/parse-url.ts';
 import { codeOf } from '../../text/thrown.ts';
 import { refused } from './sign-in-refusal.ts';
-import { parseUrl } from '../../text/parse-url.ts';
 
 /** Where the browser brings the answer, for servers that know one address only (05 §10.8.3). */
 const fixedPort = 49_152;
@@ -22,9 +22,8 @@ export async function listenForAnswer(state: string, issuer: string | null, anyP
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
       response.end(`${text}\n`);
     };
-    const target = request.url ?? '/';
-    // Anybody on this machine may ask, for `//` as well.
-    const url = parseUrl(target, here);
+    // Anybody on this machine may ask, for what is no address as well.
+    const url = parseUrl(`${here}${request.url ?? '/'}`);
     if (url?.pathname !== '/callback') return reply(404, 'There is nothing here.');
     if (url.searchParams.get('state') !== state) return reply(400, 'This sign-in was not asked for.');
     const from = url.searchParams.get('iss');

@@ -1,3 +1,4 @@
+import { type YamlJson, yamlToJson } from '../../text/yaml-json.ts';
 import { isObject, type JsonObject } from '../../text/json-object.ts';
 
 /** A description of a service as plain JSON, of a kind that is understood. */
@@ -15,12 +16,18 @@ export type ReadDocument =
 /** Largest description, and how much one may unfold to (05 §9.3.1). */
 export const maxDocumentBytes = 10 * 1024 * 1024;
 const maxNodes = 200_000;
-const maxAliases = 100;
+/** Longer YAML is read beside the main thread. */
+const maxHere = 64 * 1024;
+
+export type ReadYaml = (text: string) => Promise<YamlJson>;
 
 const bad = (message: string): ReadDocument => ({ ok: false, message });
 
-/** Reads an OpenAPI 3.0 or 3.1 or Swagger 2.0 document, JSON or YAML. Fetches nothing and never throws. */
-export async function readDocument(bytes: Uint8Array): Promise<ReadDocument> {
+/**
+ * Reads an OpenAPI 3.0 or 3.1 or Swagger 2.0 document, JSON or YAML. Fetches nothing and never throws.
+ * @param readLong reads YAML that takes long; never rejects
+ */
+export async function readDocument(bytes: Uint8Array, readLong: ReadYaml = yamlToJson): Promise<ReadDocument> {
   if (bytes.length > maxDocumentBytes) return bad(`the description is larger than ${maxDocumentBytes} bytes`);
   let text: string;
   try {
@@ -32,7 +39,7 @@ export async function readDocument(bytes: Uint8Array): Promise<ReadDocument> {
   if (start === '') return bad('the description is empty');
   if (/^<(?:!doctype|html|\?xml)/i.test(start)) return bad('the description is HTML or XML, not OpenAPI');
   const read = /^[{[]/.test(start) ? readJson(start) : null;
-  const value = read ?? (await readYaml(text));
+  const value = read ?? (await readYaml(text, readLong));
   if (!('value' in value)) return bad(value.message);
   if (!isObject(value.value)) return bad('the description is no object');
   if (hasMoreNodes(value.value, maxNodes)) return bad(`the description has more than ${maxNodes} values`);
@@ -50,21 +57,10 @@ function readJson(text: string): Value | null {
   }
 }
 
-async function readYaml(text: string): Promise<Value> {
-  const { parseDocument } = await import('yaml');
-  const document = parseDocument(text, { schema: 'core', merge: true, uniqueKeys: false, prettyErrors: true });
-  const fault = document.errors[0] ?? document.warnings[0];
-  if (fault !== undefined) {
-    const line = fault.linePos?.[0].line;
-    const where = line === undefined ? '' : ` at line ${line}`;
-    const what = fault.code === 'TAG_RESOLVE_FAILED' ? 'it has a tag of its own' : 'it does not parse';
-    return { message: `the description is neither JSON nor YAML${where}: ${what}` };
-  }
-  try {
-    return { value: document.toJS({ maxAliasCount: maxAliases }) };
-  } catch {
-    return { message: `the description has more than ${maxAliases} aliases` };
-  }
+async function readYaml(text: string, readLong: ReadYaml): Promise<Value> {
+  const read = await (text.length <= maxHere ? yamlToJson(text) : readLong(text));
+  if ('json' in read) return { value: JSON.parse(read.json) };
+  return { message: `the description ${read.fault}` };
 }
 
 /** Counts as a tree: what is named twice counts twice. Stops as soon as it is certain. */

@@ -223,6 +223,18 @@ describe('the description of a hook', () => {
     expect((await app.client.awaitRun({ run_id: gone.run_id, full: true })).status).toBe('completed');
   });
 
+  it('may be long YAML, which is read in a thread and kept as what is read at once', async () => {
+    const list = `x:\n${'- a: 1\n'.repeat(10_000)}`;
+    service = await startService(
+      `openapi: 3.0.3\npaths: {/kept: {get: {operationId: kept}}, /livez: {get: {}}}\n${list}`,
+    );
+    app = await appCalling([calling[0]]);
+    await addHook(app, 'svc', { url: service.url });
+    expect((await resultsOf(app)).results).toEqual([{}]);
+    expect((await app.client.showHook({ name: 'svc' })).skipped).toHaveLength(1);
+    expect(app.rows('SELECT substr(spec_text, 1, 18) AS text FROM hooks')).toEqual([{ text: '{"openapi":"3.0.3"' }]);
+  });
+
   it('may be a file, which is read again when it has changed', async () => {
     service = await startService();
     app = await appCalling([calling[0]]);

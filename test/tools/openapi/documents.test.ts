@@ -236,6 +236,24 @@ describe('bad documents', () => {
     expect(await fault(Buffer.from([0xff, 0xfe, 0x00]))).toBe('the description is not UTF-8 text');
   });
 
+  it('in long YAML is handed to whoever reads that beside the main thread, JSON of any length is not', async () => {
+    const handed: number[] = [];
+    const readLong = async (text: string) => {
+      handed.push(text.length);
+      return { fault: 'takes too much time or memory to read' };
+    };
+    const describing = (length: number) => Buffer.from(`openapi: 3.0.3\npaths: {}\nx: ${'y'.repeat(length)}\n`);
+    const json = { openapi: '3.0.3', paths: {}, x: 'y'.repeat(100_000) };
+    expect((await readDocument(Buffer.from(JSON.stringify(json)), readLong)).ok).toBe(true);
+    expect((await readDocument(describing(60_000), readLong)).ok).toBe(true);
+    expect(await readDocument(describing(100_000), readLong)).toEqual({
+      ok: false,
+      message: 'the description takes too much time or memory to read',
+    });
+    expect(handed).toEqual([describing(100_000).length]);
+    expect(await fault('openapi: 3.0.0\npaths: {}\nx: &x [*x]\n')).toMatch(/aliases|itself/);
+  });
+
   it('with circles in every place, and with references that multiply, stays bounded (HOOK-005)', async () => {
     const schemas: Record<string, unknown> = { Self: { $ref: '#/components/schemas/Self' } };
     for (let level = 0; level < 30; level += 1) {
