@@ -6,6 +6,7 @@ import { vetPolicy } from '../policy/vet.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { hasPassword } from '../store/logins.ts';
+import { leftOver } from '../tools/files/left-over.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { declaredStates } from '../workspace/declared-binaries.ts';
 import { defaultFiles } from '../workspace/find-chain.ts';
@@ -48,11 +49,12 @@ async function auditFault(store: InspectDeps['store']): Promise<string | null> {
   }
 }
 
-/** What is found by reading whole tables. */
+/** What is found by reading whole tables, and the tree of the workspace. */
 type Whole = {
   readonly at: number;
   readonly broken: string | null;
   readonly damaged: Inspection['database']['damagedSessions'];
+  readonly leftOver: Inspection['leftOver'];
 };
 
 /** Gathers for `doctor` what other rooms know (06 §15). What cannot be looked at is reported, never thrown. */
@@ -62,7 +64,14 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
   const lookThrough = async (ageMs: number): Promise<Whole> => {
     const at = deps.now();
     if (chain === null || at < chain.at || at - chain.at >= ageMs) {
-      chain = { at, broken: await auditFault(deps.store), damaged: await deps.store.damagedSessions() };
+      const { dataDirExists, root } = deps.workspace;
+      chain = {
+        at,
+        broken: await auditFault(deps.store),
+        damaged: await deps.store.damagedSessions(),
+        // Elsewhere it may be a whole home directory.
+        leftOver: dataDirExists ? await leftOver(root, at) : [],
+      };
     }
     return chain;
   };
@@ -106,6 +115,7 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
         join(machine.reinsHome, 'machine.key'),
         join(machine.reinsHome, 'trust.json'),
       ]),
+      leftOver: whole?.leftOver ?? [],
       defaultPassword: defaultPassword(deps),
       unwritable: {
         dataDir: dataDir !== null && !isWritable(dataDir) ? dataDir : null,

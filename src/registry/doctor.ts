@@ -5,7 +5,7 @@ import { mostAttempts } from '../schema/run-record.ts';
 import type { Inspection } from './inspection.ts';
 import { issue } from './issue.ts';
 import { type OwnFindings, ownIssues } from './own-issues.ts';
-import { quote } from '../text/quote.ts';
+import { quote, quoteAll } from '../text/quote.ts';
 
 /** The codes of 06 §15 beside those of readiness, in the order of that table. */
 export function doctorIssues(found: Inspection, own: OwnFindings): readonly SetupIssue[] {
@@ -147,6 +147,18 @@ function* directoryIssues(found: Inspection): Generator<SetupIssue> {
       message,
       cliCommand: mend,
       subject: path,
+    });
+  }
+  const [left] = found.leftOver;
+  if (left !== undefined) {
+    const many = found.leftOver.length > 1 ? ` and ${found.leftOver.length - 1} more` : '';
+    yield issue({
+      code: 'files_left',
+      severity: 'info',
+      category: 'storage',
+      message: `Changes of files that were cut off have left what they were writing: ${left}${many}.`,
+      cliCommand: `rm -- ${quoteAll(found.leftOver)}`,
+      subject: left,
     });
   }
   if (found.defaultPassword !== 'no') {

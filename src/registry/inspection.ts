@@ -51,6 +51,8 @@ export type Inspection = {
   };
   /** Files readable, and directories writable, by others, each with the command that mends it. */
   readonly openPermissions: readonly { readonly path: string; readonly message: string; readonly mend: string }[];
+  /** Files that changes left behind which were cut off (05 §4.6.2). */
+  readonly leftOver: readonly string[];
   /** The server was started once, and nobody has set a password; `open`: it is to listen beyond this machine. */
   readonly defaultPassword: 'no' | 'loopback' | 'open';
   readonly unwritable: {

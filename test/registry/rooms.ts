@@ -61,6 +61,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
     freeBytes: 1e12,
   },
   openPermissions: [],
+  leftOver: [],
   defaultPassword: 'no',
   unwritable: { dataDir: null, home: null, database: null },
   refused: [],

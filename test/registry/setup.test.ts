@@ -548,6 +548,10 @@ describe('what other rooms find', () => {
       "warning permissions_open: reins --data-dir '/a b/.reins' doctor",
       () => ({ refused: [{ path: '/a b/.reins', reason: 'is a symbolic link', mount: null }] }),
     ],
+    [
+      "info files_left: rm -- '/w/a b/.x.reins-0a1b2c3d' /w/.y.reins-0a1b2c3d",
+      () => ({ leftOver: ['/w/a b/.x.reins-0a1b2c3d', '/w/.y.reins-0a1b2c3d'] }),
+    ],
     ['warning default_password: reins beam set-password', () => ({ defaultPassword: 'loopback' as const })],
     ['error default_password: reins beam set-password', () => ({ defaultPassword: 'open' as const })],
     [

@@ -155,6 +155,9 @@ async function replace(
   }
 }
 
+/** Whether a name is one that a change gives the file which it writes first. */
+export const isTemporary = (name: string): boolean => /^\..*\.reins-[0-9a-f]{8}$/.test(name);
+
 /** A name beside the target; long names are shortened so that the addition fits. */
 function temporaryName(name: string): string {
   const short = Buffer.from(name)
