@@ -1,4 +1,5 @@
 import type { ErrorObject, Options, ValidateFunction } from 'ajv';
+import { createContext, Script } from 'node:vm';
 import { loadRegexEngine, type RegexEngine } from '../text/linear-regex.ts';
 import { once } from '../text/once.ts';
 
@@ -19,6 +20,12 @@ export type JsonCheck = (value: unknown) => SchemaFault | null;
 const loadAjv = once(async () => (await import('ajv/dist/2020.js')).default.Ajv2020);
 const loadDraft7 = once(async () => (await import('ajv')).default.Ajv);
 const loadRegexes = once(loadRegexEngine);
+
+/** A schema of a few lines can ask for more steps than there is time for, and nobody else gets a turn meanwhile. */
+const compileMs = 3_000;
+const checkMs = 1_000;
+/** Only a script can be stopped in the middle of what it does. */
+const stoppable = once(() => ({ script: new Script('work()'), context: createContext({ work: () => {} }) }));
 
 /**
  * Compiles a JSON Schema of draft 7 or 2020-12, as services and tool servers give them (05 §2.1.3): unknown keywords and
@@ -41,16 +48,41 @@ export async function jsonCheck(schema: Readonly<Record<string, unknown>>): Prom
   const validate = compiled(new (await loadAjv())(options), own) ?? compiled(new (await loadDraft7())(options), own);
   if (validate === null)
     return () => ({ path: [], type: 'schema', message: 'must match a schema that cannot be read' });
-  return (value) => (validate(value) ? null : faultOf(validate.errors?.[0]));
+  return (value) => {
+    const checked = inTime(checkMs, () => validate(value));
+    if (checked === null) return { path: [], type: 'schema', message: 'must match a schema that is checked in time' };
+    return checked.value ? null : faultOf(validate.errors?.[0]);
+  };
+}
+
+/** @returns null when it took longer than so many milliseconds and was stopped */
+function inTime<T>(timeout: number, work: () => T): { readonly value: T } | null {
+  const { script, context } = stoppable();
+  let done: { readonly value: T } | null = null;
+  context['work'] = () => {
+    done = { value: work() };
+  };
+  try {
+    script.runInContext(context, { timeout });
+  } catch (error) {
+    if (!isTimeout(error)) throw error;
+  } finally {
+    context['work'] = () => {};
+  }
+  return done;
 }
 
 function compiled(ajv: { compile(schema: object): ValidateFunction }, schema: object): ValidateFunction | null {
   try {
-    return ajv.compile(schema);
+    return inTime(compileMs, () => ajv.compile(schema))?.value ?? null;
   } catch {
     return null;
   }
 }
+
+/** The error is one of the script's own world, which is no `Error` of ours. */
+const isTimeout = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 
 /** What the engine does not take, such as a look-ahead, holds of every text. */
 function linear(engine: RegexEngine | null, pattern: string): RegExp {

@@ -86,6 +86,18 @@ describe('the arguments of a call', () => {
     expect(added({ tenant: {}, Tenant: {} })).toMatchObject({ args: { q: 'x', tenant: 'acme', Tenant: 'mine' } });
   });
 
+  it('are not held for ever against a schema that asks for more steps than there is time for', async () => {
+    const doubled = (number: number) => ({ allOf: [1, 2].map(() => ({ $ref: `#/$defs/d${number + 1}` })) });
+    const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, number) => [`d${number}`, doubled(number)]));
+    const inputSchema = { type: 'object', $defs: { ...$defs, d40: { type: 'object' } }, $ref: '#/$defs/d0' };
+    const tool = mcpTool(server(), definition({ inputSchema }));
+    await tool.load?.();
+    expect(parseArguments(tool, '{}', false)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('must match a schema that is checked in time'),
+    });
+  });
+
   it('are held against what only draft 7 has', async () => {
     const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }] };
     const $schema = 'http://json-schema.org/draft-07/schema#';
