@@ -57,6 +57,8 @@ export type Action =
   | { readonly type: 'session-busy'; readonly written: Written; readonly now: number }
   /** It was over already when it was looked for. */
   | { readonly type: 'session-free'; readonly now: number }
+  /** The process that drove the run in view is gone. A turn is settled before the next one; what made a summary is not. */
+  | { readonly type: 'deserted'; readonly run_id: string; readonly is_turn: boolean; readonly now: number }
   /** A run that is followed: this process drives it, or found it resting or alive. */
   | {
       readonly type: 'following';

@@ -96,6 +96,10 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return state.turn?.elsewhere != null && state.turn.run_id === null
         ? next({ ...state, turn: null }, ruler, action.now)
         : only(state);
+    case 'deserted':
+      return state.turn?.elsewhere != null && state.turn.run_id === action.run_id
+        ? compose({ ...state, turn: null }, ruler, { type: 'turn-ended', completed: !action.is_turn }, action.now)
+        : only(state);
     case 'following':
       return begun({
         ...state,

@@ -67,6 +67,10 @@ export function createRooms(face: Face): Rooms {
     session: () => state().session,
     busy: () => state().turn !== null,
     resting: () => restingRun(state()),
+    elsewhere: () => {
+      const { turn } = state();
+      return turn === null || turn.elsewhere === null ? null : turn.run_id;
+    },
     policy: options.policy,
     model: options.model,
     key: face.key,

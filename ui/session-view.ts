@@ -19,6 +19,8 @@ export type SessionGround = {
   readonly busy: () => boolean;
   /** The turn of that session that rests. */
   readonly resting: () => string | null;
+  /** The run in view that another process drives. */
+  readonly elsewhere: () => string | null;
   /** Another session was opened: its draft comes back. */
   readonly opened: (sessionId: string) => Promise<void>;
 };
@@ -95,6 +97,19 @@ export function createSessionView(deps: SessionViewDeps) {
     return { session, running };
   };
 
+  /** The process of the turn in view is gone without a word, as after `kill -9`: nobody else would end it here. */
+  const lookAfter = async (client: RuntimeClient, session: OpenSession): Promise<void> => {
+    const runId = deps.elsewhere();
+    if (runId === null) return;
+    const { status } = await client.showRun({ run_id: runId });
+    if (status !== 'interrupted') return;
+    const stopped = await stoppedTurn(client, session.name);
+    if (deps.elsewhere() !== runId || deps.session()?.id !== session.id) return;
+    deps.left();
+    dispatch({ type: 'deserted', run_id: runId, is_turn: stopped !== null, now: now() });
+    if (stopped !== null) await show(session.name);
+  };
+
   /** A turn that another process has begun in this session, and that is not the work of another run. */
   const isNewHere = ({ kind, run_id, session_id, data }: FeedEntry): boolean =>
     kind === 'chain_started' &&
@@ -151,11 +166,12 @@ export function createSessionView(deps: SessionViewDeps) {
       else followed(await clientOf(), begun.run_id);
     },
 
-    /** Looks whether the session is still there, and under its name. @throws what the store throws */
+    /** Looks whether the session is still there, under its name, and who drives its turn. @throws what the store throws */
     async look(): Promise<void> {
       const session = deps.session();
       if (session === null || session.deleted) return;
       const client = await clientOf();
+      await lookAfter(client, session);
       try {
         const wanted = { session: { id: session.id }, after: Number.MAX_SAFE_INTEGER };
         const { session: stored } = await client.exportSession(wanted);

@@ -133,6 +133,7 @@ it('brings the draft of another session back, and leaves what is written in the 
     session: () => open,
     busy: () => false,
     resting: () => null,
+    elsewhere: () => null,
     opened: async (id) => void drafts.push(id),
     left: () => void drafts.push('left'),
     read: () => undefined,
@@ -145,22 +146,31 @@ it('brings the draft of another session back, and leaves what is written in the 
 
 describe('a turn that another process begins', () => {
   /** The view of a session in which the store has this, and what became of it: actions, and runs that are followed. */
-  const viewOn = (stored: { readonly active: string | null; readonly run: string | null }, busy = () => false) => {
+  const viewOn = (
+    stored: { readonly active: string | null; readonly run: string | null },
+    busy = () => false,
+    gone: { readonly elsewhere: string; readonly status: string; readonly kind: string } | null = null,
+  ) => {
     const seen: string[] = [];
     const row = { id: 's1', name: 'work', active_run_id: stored.active, suspended_run_id: null };
     const message = { id: 'm1', seq: 1, role: 'user', kind: 'message', text: 'hi', run_id: stored.run, tool_calls: [] };
     const messages = stored.run === null ? [] : [message];
     const client = {
       showSession: async () => ({ session: row, messages, total: messages.length }),
-      interruptedTurn: async () => null,
+      showRun: async () => gone,
+      interruptedTurn: async () =>
+        gone?.kind === 'chat' ? { session: 'work', run_id: gone.elsewhere, unknown: [] } : null,
+      exportSession: async () => ({ session: row }),
     };
     const view = createSessionView({
       client: async () => client as never,
-      dispatch: ({ type }) => void seen.push(type),
+      dispatch: (action) =>
+        void seen.push(action.type === 'deserted' ? `deserted, turn: ${action.is_turn}` : action.type),
       now: () => 0,
       session: () => session,
       busy,
       resting: () => null,
+      elsewhere: () => gone?.elsewhere ?? null,
       opened: async () => undefined,
       left: () => undefined,
       read: () => undefined,
@@ -183,6 +193,26 @@ describe('a turn that another process begins', () => {
     expect(seen).toEqual(['opened', 'following', 'run_other']);
     await view.rested();
     expect(seen).toHaveLength(3);
+  });
+
+  it('is looked after: one whose process was killed rests, and holds what waited for it', async () => {
+    const stored = { active: 'run_other', run: 'run_other' };
+    const other = { elsewhere: 'run_other', status: 'interrupted', kind: 'chat' };
+    const look = async (over: object) => {
+      const { view, seen } = viewOn(stored, () => true, { ...other, ...over });
+      await view.look();
+      return seen;
+    };
+    expect(await look({ status: 'running' })).toEqual([]);
+    expect(await look({})).toEqual(['deserted, turn: true', 'opened']);
+    expect(await look({ kind: 'compact' })).toEqual(['deserted, turn: false']);
+
+    const turn = { ...turnFrom(0), run_id: 'run_other', elsewhere: { by: null } };
+    const composer = { ...readyState().composer, queue: [{ text: 'next', images: [] }] };
+    const then = (is_turn: boolean) =>
+      reduce(readyState({ turn, composer }), { type: 'deserted', run_id: 'run_other', is_turn, now: 0 }, ruler);
+    expect(then(true)).toMatchObject({ state: { turn: null, composer: { held: true, queue: [{ text: 'next' }] } } });
+    expect(then(false).effects).toContainEqual(expect.objectContaining({ do: 'send' }));
   });
 
   it('is shown once, also where word of its beginning comes behind what was read of it', async () => {

@@ -32,6 +32,8 @@ export type PlainOptions = TuiOptions & {
 
 /** A second Ctrl+C within this time quits. */
 const quitMs = 2000;
+/** What no event tells of the session is looked for so often: that it was deleted, or that the process of its turn is gone. */
+const lookMs = 5000;
 /** Who listens hears where they are before a prompt comes (10 §10.2). */
 const firstPromptMs = 1000;
 
@@ -258,12 +260,14 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     : () => undefined;
   const silent =
     reader === null ? () => undefined : echoDeleted(input, lines, (text) => noted('note: ', `deleted "${text}"`, true));
+  let looking: NodeJS.Timeout | undefined;
   try {
     if (reader !== null) {
       write(`screen reader mode: on via ${reader}`);
       listens();
     }
     rooms.link.open(options.session).catch(left.reject);
+    looking = setInterval(() => void rooms.link.lookAtSession(), lookMs);
     const code = await left.promise;
     const last = await lastLook(options.client, rooms.effects.ownRuns, store.state());
     // The last line is a prompt.
@@ -272,6 +276,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     for (const line of farewell(store.state(), last)) options.say(line);
     return code;
   } finally {
+    clearInterval(looking);
     for (const stop of signals) stop();
     input.off('keypress', pressed);
     silent();
