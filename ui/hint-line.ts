@@ -46,9 +46,7 @@ export function hintLine(state: State): Line {
                   ...(active !== null && state.pane !== 'approvals'
                     ? [`${interrupt} interrupts${waiting ? ` and withdraws ${openAsksOf(state, active.run_id)}` : ''}`]
                     : []),
-                  ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
-                    ? hints(state.keys, ['composer.send', 'composer.newline'])
-                    : []),
+                  ...(state.pane === 'chat' ? composerHints(state) : []),
                   ...(state.pane === 'plan' ? planHints(state) : []),
                   ...(state.pane === 'approvals'
                     ? listHints(state.approvals, state.keys)
@@ -59,6 +57,20 @@ export function hintLine(state: State): Line {
   // The plan has more keys than the other panes.
   const gap = state.pane === 'plan' ? '  ' : '   ';
   return fitLine([say(` ${whole(words, columns - 1, gap)}`, 'dim')], columns);
+}
+
+/** What Enter does with the text that stands there, and where an empty composer gets one that waits back (10 §6.8). */
+function composerHints({ keys, composer, turn }: State): readonly string[] {
+  if (isComposerEmpty(composer)) {
+    const up = keyOf(keys, 'composer.up');
+    return composer.queue.length === 0 || up === null ? [] : [`${up} takes the last queued message back`];
+  }
+  const send = keyOf(keys, 'composer.send');
+  const waits = turn !== null && !/^[/!]/.test(composer.editing.text);
+  return [
+    ...(waits && send !== null ? [`${send} queues it`] : hints(keys, ['composer.send'])),
+    ...hints(keys, ['composer.newline']),
+  ];
 }
 
 /** Keys of the plan pane that do something now. */

@@ -3,10 +3,11 @@ import type { RunEvent } from '../../src/schema/event.ts';
 import { textOf } from '../../src/view/line.ts';
 import { reduce } from '../../ui/reducer.ts';
 import type { State, Turn } from '../../ui/state.ts';
+import { hintLine } from '../../ui/hint-line.ts';
 import { statusLine } from '../../ui/status-lines.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { anAsk } from './approvals/an-ask.ts';
-import { readyState } from './reducing.ts';
+import { pressAll, readyState } from './reducing.ts';
 import { turnFrom } from '../../ui/sending.ts';
 
 const turn: Turn = { ...turnFrom(0), run_id: 'run_1', waiting_since: 1000 };
@@ -110,4 +111,15 @@ describe('the status line', () => {
     const many = told(...Array.from({ length: 18 }, (_, index) => event(5 + index, usage)));
     expect(many.effects).toContainEqual({ do: 'load-bounds', run_id: 'run_1' });
   });
+});
+
+it('hints at what Enter does with a message while a turn runs, and at the way back of one that waits', () => {
+  const hints = (over: Partial<State>, ...keys: readonly string[]): string =>
+    textOf(hintLine(pressAll(readyState(over), ...keys).state));
+  const running = { turn: { ...turn, waiting_since: null } };
+  expect(hints({}, 'h', 'i')).toMatch(/^ Enter send {3}Ctrl\+J new line /);
+  expect(hints(running, 'h', 'i')).toMatch(/^ Ctrl\+C interrupts {3}Enter queues it {3}Ctrl\+J new line /);
+  // A command is carried out at once.
+  expect(hints(running, '/', 's')).toMatch(/^ Ctrl\+C interrupts {3}Enter send /);
+  expect(hints(running, 'h', 'i', 'enter')).toMatch(/^ Ctrl\+C interrupts {3}Up takes the last queued message back /);
 });
