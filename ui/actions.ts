@@ -25,6 +25,8 @@ export type Action =
   | { readonly type: 'wheel'; readonly delta: number }
   | { readonly type: 'resize'; readonly size: Size; readonly now: number }
   | { readonly type: 'tick'; readonly now: number }
+  /** Nothing has followed a letter in the plan pane for long enough. */
+  | { readonly type: 'plan-letter'; readonly now: number }
   | { readonly type: 'ready'; readonly now: number }
   | { readonly type: 'facts'; readonly facts: Partial<Facts> }
   /** A session and its newest messages are in view. */

@@ -44,6 +44,8 @@ export type Effect =
   /** What the asks want of it. */
   | { readonly do: 'ask'; readonly intent: Exclude<ApprovalsIntent, { do: 'keep-text' }> }
   | { readonly do: 'plan'; readonly intent: PlanIntent }
+  /** Says when a letter in the plan pane stands alone. */
+  | { readonly do: 'plan-letter'; readonly at: number }
   | { readonly do: 'review-trust' }
   | { readonly do: 'trust'; readonly content: UntrustedContent; readonly how: 'trust' | 'once' | 'refuse' }
   /** Looks for tools whose definitions are not the accepted ones. */

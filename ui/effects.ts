@@ -249,6 +249,11 @@ export function createEffects(deps: EffectDeps): Effects {
         const { lines, left } = await dumpLines(clientOf, state(), turns);
         await deps.print(left > 0 ? [`note: ${left} earlier lines are left out`, ...lines] : lines);
       }),
+    'plan-letter': ({ at }) => {
+      // Keys that came while the program was busy are read first: one of them may show that somebody is typing.
+      const alone = () => setImmediate(() => dispatch({ type: 'plan-letter', now: now() }));
+      setTimeout(alone, Math.max(1, at - now())).unref();
+    },
     repaint: () => {
       screen.forget();
       dispatch({ type: 'resize', size: screen.size(), now: now() });

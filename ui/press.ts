@@ -17,6 +17,7 @@ import { itemsInView } from './transcript-view.ts';
 import { readingCommand, startReading } from './reading.ts';
 import { nextHit, searchField, startSearch } from './search.ts';
 import { interruptPlan, planCommand, planFieldCommand, planText } from './plan/plan-press.ts';
+import { planLetter, takeLetter } from './plan/plan-letter.ts';
 import { chosenStep } from './plan/plan-state.ts';
 import { runSlash } from './slash.ts';
 import { type Change, only, type Pane, runInView, type State, openAsksOf } from './state.ts';
@@ -38,7 +39,23 @@ function contextsOf(state: State): readonly KeyContext[] {
   return hasField(overlay) ? ['field', ...own] : own;
 }
 
-export function press(state: State, ruler: Ruler, key: Key, now: number): Change {
+/** A letter of the plan pane that nothing has followed does what it is for. */
+export function letterAlone(state: State, ruler: Ruler, now: number): Change {
+  const taken = state.plan.letter !== null && now < state.plan.letter.at ? null : takeLetter(state, now);
+  if (taken === null) return only(state);
+  return taken.id === null ? only(taken.state) : planCommand({ ...taken.state, now }, ruler, taken.id, now);
+}
+
+export function press(given: State, ruler: Ruler, key: Key, now: number): Change {
+  // A key that is no letter ends the wait for another one.
+  const before = key.text === '' ? takeLetter(given, now) : null;
+  const { state, effects } =
+    before?.id == null ? only(before?.state ?? given) : planCommand(before.state, ruler, before.id, now);
+  const change = guardedPress(state, ruler, key, now);
+  return { state: change.state, effects: [...effects, ...change.effects] };
+}
+
+function guardedPress(state: State, ruler: Ruler, key: Key, now: number): Change {
   const covered = state.overlays.length;
   const change = pressed(state, ruler, key, now);
   // Under an overlay that has gone, the card is another sight: its guard begins anew.
@@ -56,6 +73,9 @@ function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
   if (answered !== null) return answered;
   const found = resolveKey(state.keys, contextsOf(state), key, state.chord);
   const without: State = { ...fresh, chord: null, quitting: found.kind === 'command' ? fresh.quitting : null };
+  const letter =
+    found.kind === 'chord' ? null : planLetter(without, found.kind === 'command' ? found.id : null, key, now);
+  if (letter !== null) return letter;
   switch (found.kind) {
     case 'chord':
       return only({ ...fresh, chord: found.chord });

@@ -8,7 +8,7 @@ import { found, searchAgain, searchField } from './search.ts';
 import { resized } from './larger.ts';
 import { atEnd, remeasured, type Ruler, scroll, withMore } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
-import { press } from './press.ts';
+import { letterAlone, press } from './press.ts';
 import { hasField } from './overlays/overlay.ts';
 import { atMost, overlayText } from './overlays/press.ts';
 import { type Change, only, type OpenSession, type State, withFacts } from './state.ts';
@@ -35,6 +35,8 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return state.pane === 'chat' && state.overlays.length === 0 ? scroll(state, ruler, action.delta) : only(state);
     case 'resize':
       return ask(remeasured(state, resized(state, action.size), ruler), ruler, { type: 'redrawn' }, action.now);
+    case 'plan-letter':
+      return letterAlone(state, ruler, action.now);
     case 'tick':
       return ticked(state, ruler, action.now);
     case 'ready':

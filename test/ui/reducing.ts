@@ -39,6 +39,11 @@ export function pressAll(
     const done = reduce(next, { type: 'key', key: keyOfWords(written), now: next.now + 1000 }, ruler);
     next = done.state;
     effects.push(...done.effects);
+    // A letter of the plan pane stands alone in that second.
+    if (next.plan.letter === null) continue;
+    const alone = reduce(next, { type: 'plan-letter', now: next.plan.letter.at }, ruler);
+    next = alone.state;
+    effects.push(...alone.effects);
   }
   return { state: next, effects };
 }

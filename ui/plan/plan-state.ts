@@ -48,6 +48,10 @@ export type PlanState = {
   /** The pending steps go one after the other. */
   readonly auto: boolean;
   readonly field: PlanField | null;
+  /** A letter that takes effect if no other one follows. */
+  readonly letter: { readonly id: string; readonly at: number } | null;
+  /** When a letter last came that was typing, not a choice. */
+  readonly typedAt: number;
   /** What became of the last action, under the list. */
   readonly said: { readonly text: string; readonly bad: boolean } | null;
 };
@@ -65,6 +69,8 @@ export const emptyPlan: PlanState = {
   driving: null,
   auto: false,
   field: null,
+  letter: null,
+  typedAt: Number.NEGATIVE_INFINITY,
   said: null,
 };
 
