@@ -1,4 +1,5 @@
 import type { PlanningStep, PlanRunOptions, StepOutcome, StepStarted } from '../schema/plan.ts';
+import { wasStopped } from '../schema/run.ts';
 import type { RuntimeClient } from './operations.ts';
 
 /** Below this much of a time limit no further step is claimed (07 §4.6). */
@@ -107,8 +108,8 @@ export async function playPlanning(
   while (step.kind === 'run') {
     const exit = await follow(step);
     // Without what the explorer found a plan can be made all the same, unless somebody stopped it.
-    const stopped = exit === 130 || exit === 143 || exit === 124;
-    if (exit !== 0 && (step.phase !== 'explore' || stopped)) return exit;
+    if (exit !== 0 && (step.phase !== 'explore' || wasStopped(await client.awaitRun({ run_id: step.run.run_id }))))
+      return exit;
     step = await client.planningStep({ run_id: step.run.run_id });
   }
   return step;

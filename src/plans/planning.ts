@@ -7,7 +7,7 @@ import {
   type PlanRunOptions,
   type RepoContext,
 } from '../schema/plan.ts';
-import type { RunKind, RunStarted } from '../schema/run.ts';
+import { type RunKind, type RunResult, type RunStarted, wasStopped } from '../schema/run.ts';
 import type { RunService } from '../runs/runs.ts';
 import type { StartWith } from '../runs/write-start.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
@@ -54,6 +54,8 @@ type Wanted = {
 
 const exploreText = 'Explore this workspace.';
 const shownAnswer = 500;
+/** Below this much of a time limit no further run is begun. */
+const leastMs = 1000;
 
 /**
  * Plans from a model's answer (07 §4.4, §4.7, §4.8): an explorer's run, a planner's run, one more when the answer cannot be
@@ -98,7 +100,16 @@ export function createPlanning(deps: PlanningDeps) {
   const answerOf = async (run: RunStarted): Promise<string> => {
     const result = await service.awaitRun({ run_id: run.run_id });
     if (result.status === 'completed') return result.text;
-    throw new RuntimeError(result.error?.class ?? 'task_error', result.error?.message ?? `the run ${result.status}`);
+    throw failureOf(result);
+  };
+
+  /** What the runs before one have left of the time limit, which is for all of them (07 §4.4.2). @throws RuntimeError timeout */
+  const withRest = async (options: PlanRunOptions, before: RunStarted): Promise<PlanRunOptions> => {
+    if (options.timeout_ms === 0) return options;
+    const { duration_ms, waited_ms } = await service.awaitRun({ run_id: before.run_id });
+    const timeout_ms = options.timeout_ms - Math.max(0, duration_ms - waited_ms);
+    if (timeout_ms >= leastMs) return { ...options, timeout_ms };
+    throw new RuntimeError('timeout', 'the time limit of this invocation (--timeout) has passed');
   };
 
   /** Asks the planner; an answer that cannot be used is asked for once more, with the reason (07 §4.4.4). */
@@ -120,7 +131,7 @@ export function createPlanning(deps: PlanningDeps) {
         });
       }
       return ask(
-        wanted,
+        { ...wanted, options: await withRest(wanted.options, run) },
         `the answer of the planner could not be used, and it is asked once more: ${read.reason}`,
         `Your answer to this could not be used: ${read.reason}. Answer again, with one JSON array of strings and nothing else.`,
       );
@@ -130,19 +141,19 @@ export function createPlanning(deps: PlanningDeps) {
   const explore = async (
     text: string,
     wanted: Start,
-    then: (context: RepoContext | null, problem: string | null) => Promise<PlanningStep>,
+    then: (context: RepoContext | null, problem: string | null, run: RunStarted) => Promise<PlanningStep>,
   ): Promise<PlanningStep> => {
     const run = await start('plan_explore', wanted, text === '' ? exploreText : text);
     return runStep('explore', run, null, async () => {
-      let problem: string;
-      try {
-        const read = readContext(await answerOf(run), deps.workspace, now());
-        if (read.ok) return await then(read.context, null);
-        problem = read.reason;
-      } catch (error) {
-        problem = messageOf(error);
-      }
-      return then(null, problem);
+      // Who stops the exploring, or lets its time run out, has stopped the planning that was to follow.
+      const result = await service.awaitRun({ run_id: run.run_id });
+      if (wasStopped(result)) throw failureOf(result);
+      // What goes wrong with that planning is no problem of the exploring.
+      const read = await answerOf(run).then(
+        (answer) => readContext(answer, deps.workspace, now()),
+        (error: unknown) => ({ ok: false, reason: messageOf(error) }) as const,
+      );
+      return read.ok ? then(read.context, null, run) : then(null, read.reason, run);
     });
   };
 
@@ -180,11 +191,16 @@ export function createPlanning(deps: PlanningDeps) {
       };
       const tools = await deps.executorTools({ shell: input.shell, trust: input.run.trust });
       const own = { options: input.run, model: models.planner_model, plan: null, parent };
-      const planned = (context: RepoContext | null, warning: string | null): Promise<PlanningStep> => {
+      const planned = (
+        context: RepoContext | null,
+        warning: string | null,
+        options: PlanRunOptions,
+      ): Promise<PlanningStep> => {
         const stored = context === null ? null : JSON.stringify(context);
         return ask(
           {
             ...own,
+            options,
             kind: 'plan_new',
             text: goal,
             variables: plannerVariables(goal, stored, { tools, models }),
@@ -198,10 +214,12 @@ export function createPlanning(deps: PlanningDeps) {
           null,
         );
       };
-      if (!input.explore) return planned(null, null);
-      return explore(goal, { ...own, variables: plannerVariables(goal, null, { tools, models }) }, (context, problem) =>
-        planned(context, problem === null ? null : `the workspace was not explored: ${problem}`),
-      );
+      if (!input.explore) return planned(null, null, input.run);
+      const variables = plannerVariables(goal, null, { tools, models });
+      return explore(goal, { ...own, variables }, async (context, problem, run) => {
+        const warning = problem === null ? null : `the workspace was not explored: ${problem}`;
+        return planned(context, warning, await withRest(input.run, run));
+      });
     },
 
     /** Plans the steps that are left anew (07 §4.7). @throws RuntimeError in_use when a step is live or waits */
@@ -281,6 +299,9 @@ export function createPlanning(deps: PlanningDeps) {
 }
 
 export type Planning = ReturnType<typeof createPlanning>;
+
+const failureOf = ({ status, error }: RunResult): RuntimeError =>
+  new RuntimeError(error?.class ?? 'task_error', error?.message ?? `the run was ${status}`);
 
 /** Steps that can take the place of one that had no room (07 §4.6): it would have none again in its own words. */
 function checkedParts(read: ReadSteps & { readonly ok: true }, whole: string): ReadSteps {

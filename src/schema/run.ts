@@ -176,6 +176,10 @@ export type RunResult = {
   readonly warnings: readonly string[];
 };
 
+/** Whether a run ended because somebody, or its time limit, ended it, and not by what it did itself. */
+export const wasStopped = ({ status, error }: Pick<RunResult, 'status' | 'error'>): boolean =>
+  (status !== 'completed' && status !== 'exhausted' && status !== 'failed') || error?.class === 'timeout';
+
 export type RunAsk = {
   readonly id: string;
   readonly kind: string;

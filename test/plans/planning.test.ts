@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { playPlanning } from '../../src/client/play-plan.ts';
 import { asks, done, explorer, type PlanApp, planApp, planner, plans, reply, summariser, summary } from './support.ts';
 
 let app: PlanApp | undefined;
@@ -168,6 +169,46 @@ describe('the workspace', () => {
       "SELECT json_extract(options, '$.variables.repo_context') AS context FROM runs WHERE kind = 'plan_new'",
     );
     expect(String(run?.['context'])).toContain('npm test');
+  });
+
+  test('an explorer that is stopped stops the planning, and so does a time limit that it uses up', async () => {
+    const hanging = { match: explorer, reply: { hang: true } };
+    const { client, options, rows, seen } = await open([hanging, plans(['a'])]);
+    const begin = (timeout_ms: number) =>
+      client.newPlan({
+        goal: 'g',
+        from: null,
+        explore: true,
+        planner_model: null,
+        shell: false,
+        run: { ...options, timeout_ms },
+      });
+    const follow = async ({ run: { run_id } }: { readonly run: { readonly run_id: string } }) =>
+      (await client.awaitRun({ run_id })).exit_code;
+    const stopped = await begin(0);
+    if (stopped.kind !== 'run') throw new Error('no run');
+    await seen(stopped.run.run_id, 'model_selected');
+    await client.cancelRun({ run_id: stopped.run.run_id, reason: 'operator' });
+    expect(await playPlanning(client, stopped, follow)).not.toBe(0);
+    await expect(client.planningStep({ run_id: stopped.run.run_id })).rejects.toThrow('the run was cancelled');
+    expect(await playPlanning(client, await begin(1200), follow)).toBe(124);
+    expect(rows("SELECT id FROM runs WHERE kind = 'plan_new'")).toEqual([]);
+    expect(rows('SELECT id FROM plans')).toEqual([]);
+  });
+
+  test('what follows the exploring has the time that is left', async () => {
+    const { plan, options, rows } = await open([
+      { match: explorer, reply: { text: JSON.stringify(found), first_delay_ms: 600 } },
+      reply('["a"]', { ...planner, last_user: { contains: 'could not be used' } }),
+      reply('Prose.', planner),
+    ]);
+    await plan('g', { explore: true, run: { ...options, timeout_ms: 20_000 } });
+    const limits = rows(
+      "SELECT json_extract(options, '$.timeout_ms') AS ms FROM runs WHERE kind = 'plan_new' ORDER BY created_at",
+    ).map(({ ms }) => Number(ms));
+    expect(limits).toHaveLength(2);
+    expect(limits[0]).toBeLessThanOrEqual(19_400);
+    expect(limits[1]).toBeLessThan(limits[0] ?? 0);
   });
 
   test('an explorer that answers prose is a warning, and the plan is made without it', async () => {
