@@ -24,11 +24,11 @@ export function createDeltas(pieces: () => Pieces, publish: (chunk: Chunk) => vo
     /** @returns what was published of its text */
     take(chunk: Chunk): string {
       last = chunk;
-      return give(
-        chunk,
-        chunk.content === undefined ? '' : content.push(chunk.content),
-        chunk.thinking === undefined ? '' : thinking.push(chunk.thinking),
-      );
+      const { content: text = '', thinking: thought = '' } = chunk;
+      // The one ends where the other begins: what is held back of it would come behind, and look like more of it.
+      const before =
+        (text === '' ? '' : give(chunk, '', thinking.end())) + (thought === '' ? '' : give(chunk, content.end(), ''));
+      return before + give(chunk, content.push(text), thinking.push(thought));
     },
     /** Nothing follows for now: what was held back is published. @returns its text */
     end(): string {
