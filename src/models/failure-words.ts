@@ -89,6 +89,8 @@ export const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
     /(do(es)? not|doesn't|not) support (image|vision|multimodal)|image (input|url).{0,30}not supported|not a (vision|multimodal) model|missing data required for image input|no endpoints found that support image/i,
     'unsupported',
   ],
+  // LM Studio answers 400; asked again, it loads the model anew.
+  [/\bmodel (has )?(unloaded|crashed)|unloaded or crashed/i, 'server_error'],
   [/api[ _]key (not (valid|found)|expired)|invalid api key|incorrect api key/i, 'auth'],
   [/insufficient_quota|billing|credit balance/i, 'quota'],
 ];
