@@ -62,7 +62,10 @@ export const classByLooseWord: Readonly<Record<string, ProviderErrorClass>> = {
 /** Texts that name a class where status and words are only "bad request" or nothing (08 §9.2). */
 export const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
   // Ollama and llama.cpp: what a model wrote follows, so nothing behind it is looked at. Asked again, it writes it better.
-  [/^(error parsing tool call|failed to parse input at pos)/i, 'malformed'],
+  [
+    /^(error parsing tool call|failed to parse (input at pos|xml)|xml syntax error|expected element type)/i,
+    'malformed',
+  ],
   [
     /(prompt|input) (is )?too long|context[ _-]?(length|window|size|limit)|too many (input )?tokens(?!, please)|token count.{0,40}exceeds|exceeds? the (available|maximum).{0,20}(context|tokens|input length)/i,
     'context_exceeded',

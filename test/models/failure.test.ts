@@ -182,6 +182,9 @@ describe('class of an error inside a stream', () => {
     [{ error: { message: 'x', code: '1500' } }, 'permanent'],
     [{ error: 'request timed out' }, 'timeout'],
     [{ error: 'error parsing tool call: raw=\'{"q":"model not found"\', err=unexpected end' }, 'malformed'],
+    [{ error: 'XML syntax error on line 127: element <parameter> closed by </function>' }, 'malformed'],
+    [{ error: 'failed to parse XML: XML syntax error on line 1: element <tool_call> closed by </x>' }, 'malformed'],
+    [{ error: 'expected element type <function> but have <parameter>' }, 'malformed'],
     [{ error: [1] }, 'permanent'],
     [{ error: null }, 'permanent'],
   ])('reads %j as %s', (value, expected) => {
