@@ -61,9 +61,9 @@ export const classByLooseWord: Readonly<Record<string, ProviderErrorClass>> = {
 
 /** Texts that name a class where status and words are only "bad request" or nothing (08 §9.2). */
 export const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
-  // Ollama and llama.cpp: what a model wrote follows, so nothing behind it is looked at. Asked again, it writes it better.
+  // Ollama, llama.cpp, Groq: what a model wrote follows, so nothing behind it is looked at. Asked again, it writes it better.
   [
-    /^(error parsing tool call|failed to parse (input at pos|xml)|xml syntax error|expected element type)/i,
+    /^(error parsing tool call|failed to parse (input at pos|xml)|xml syntax error|expected element type|tool call validation failed)/i,
     'malformed',
   ],
   [

@@ -1,7 +1,7 @@
 import type { Message } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import { createListWriter, type WrittenList } from './encode.ts';
-import { argumentsObject, conversation, ownMeta, resultText, systemText, toolLoop } from './history.ts';
+import { argumentsObject, conversation, ownMeta, resultText, systemText } from './history.ts';
 import type { ModelRequest } from './model.ts';
 import type { WireNames } from './names.ts';
 
@@ -13,7 +13,7 @@ export type HistoryForm = {
   readonly withoutSystem: boolean;
   /** Call ids of nine letters and digits. */
   readonly shortIds: boolean;
-  /** The reasoning of the open tool loop goes back. */
+  /** The reasoning of tool loops goes back. */
   readonly reasoning: boolean;
   /** No content is null, where the form has null beside calls alone. */
   readonly noNull: boolean;
@@ -28,14 +28,14 @@ export function createHistoryWriter(
   return async (request, names, form) => {
     const { alternate, withoutSystem, shortIds, reasoning, noNull } = form;
     const key = JSON.stringify([shortIds, reasoning, noNull]);
-    const loop: ReadonlySet<Message> = new Set(reasoning ? toolLoop(request.messages) : []);
+    const recalled: ReadonlySet<Message> = new Set(reasoning ? toolLoops(request.messages) : []);
     const id = shortIds ? await shortener() : asItIs;
     const make = (message: Message, known: WireNames): object => {
       const written = wireMessage(message, known, id, route);
       const made = noNull && isSilent(message) ? { ...written, content: '' } : written;
-      return reasoning && message.role === 'assistant' ? { ...made, ...reasoningOf(message, loop) } : made;
+      return reasoning && message.role === 'assistant' ? { ...made, ...reasoningOf(message, recalled) } : made;
     };
-    // The open loop moves on with each turn, so a history that carries reasoning is written anew.
+    // A call makes a loop of what was written before it, so a history that carries reasoning is written anew.
     const write = (reasoning ? undefined : lists.get(key)) ?? createListWriter(make);
     lists.set(key, write);
     const system = systemText(request);
@@ -113,10 +113,20 @@ function ownOf(
 const argumentsText = (text: string): string =>
   text.startsWith('{') && text.endsWith('}') && Object.keys(argumentsObject(text)).length > 0 ? text : '{}';
 
-/** Stands for the reasoning of earlier turns: it is not kept, and the field must not be empty. */
-const reasoningOf = (message: Message, loop: ReadonlySet<Message>): object => ({
-  reasoning_content: (loop.has(message) ? message.thinking : undefined) ?? ' ',
+/** A blank stands for reasoning that is of no use any more: the field must not be empty. */
+const reasoningOf = (message: Message, recalled: ReadonlySet<Message>): object => ({
+  reasoning_content: (recalled.has(message) ? message.thinking : undefined) ?? ' ',
 });
+
+/** What was said between two words of a person, wherever a call was among it: DeepSeek wants that back for good. */
+function toolLoops(messages: readonly Message[]): readonly Message[] {
+  const loops: Message[][] = [[]];
+  for (const message of messages) {
+    if (message.role === 'user') loops.push([]);
+    else loops.at(-1)?.push(message);
+  }
+  return loops.filter((loop) => loop.some(({ tool_calls }) => (tool_calls?.length ?? 0) > 0)).flat();
+}
 
 /** Stands where a history lacks a speaker that the server waits for. */
 const filler = (role: 'user' | 'assistant'): Message => ({ id: '', role, content: '(continued)', timestamp: '' });

@@ -68,6 +68,7 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     ],
     [500, { error: { code: 500, message: 'Failed to parse input at pos 9: model x not found' } }, 'malformed'],
     [400, { error: 'The model has crashed without additional information. (Exit code: null)' }, 'server_error'],
+    [400, { error: { message: "Tool call validation failed: attempted to call tool 'x', not a model" } }, 'malformed'],
     // Limits that last for hours.
     [429, { error: { code: 429, message: 'Rate limit exceeded: free-models-per-day. Add 10 credits' } }, 'quota'],
     [429, { error: { type: 'rate_limit_error', code: '429', message: 'free-models-per-day-high-balance.' } }, 'quota'],

@@ -415,12 +415,25 @@ describe('requests in the form that a server turns out to want', () => {
     expect(messages[4]).toEqual({ role: 'tool', tool_call_id: id, content: 'text of a' });
   });
 
-  it('carry the reasoning of the open tool loop where the server wants it back, and no other', async () => {
-    const said = 'Missing `reasoning_content` field in the assistant message at message index 2.';
+  it('carry the reasoning of tool loops where the server wants it back, and no other', async () => {
+    const said = 'The reasoning_content in the thinking mode must be passed back to the API.';
     const { messages } = await repeat(400, said, { messages: loop });
     expect(messages[3]).toMatchObject({ role: 'assistant', reasoning_content: 'hm' });
-    const later = await repeat(400, said, {});
-    expect(later.messages[3]).toMatchObject({ role: 'assistant', reasoning_content: ' ' });
+    const later = await repeat(400, said, {
+      messages: [...history, assistant('3', { thinking: 'no call' }), user('four'), assistant('4'), user('five')],
+    });
+    expect(later.messages.map((message) => message['reasoning_content'])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      'hm',
+      undefined,
+      undefined,
+      ' ',
+      undefined,
+      ' ',
+      undefined,
+    ]);
   });
 
   it.each([
