@@ -1,4 +1,5 @@
-import { discoverWith, listOf, maxModels, noList } from './discover.ts';
+import { isObject } from '../text/json-object.ts';
+import { discoverWith, listOf, maxModels, noList, tokensOr } from './discover.ts';
 import { knownModel } from './known-models.ts';
 import type { DiscoveredModel, DiscoverTarget, Discovery } from './model.ts';
 
@@ -17,7 +18,10 @@ export function discoverAnthropic(target: DiscoverTarget, signal: AbortSignal): 
         if (answer.kind === 'failure') return answer;
         const list = listOf(answer.value, 'data');
         if (list === null) return noList(reader.origin);
-        for (const { id } of list) if (typeof id === 'string' && id !== '') models.push(describe(id));
+        for (const entry of list) {
+          const { id } = entry;
+          if (typeof id === 'string' && id !== '') models.push(describe(id, entry));
+        }
         const last = answer.value['last_id'];
         if (answer.value['has_more'] !== true || typeof last !== 'string' || last === '' || last === after) break;
         after = last;
@@ -28,8 +32,24 @@ export function discoverAnthropic(target: DiscoverTarget, signal: AbortSignal): 
   );
 }
 
-const describe = (name: string): DiscoveredModel => ({
-  name,
-  ...knownModel('anthropic', name),
-  capabilities: { chat: true, tools: true, think: true, vision: true, embed: false },
-});
+/** What the service says of a model, which it did not always do; else what is known by its name. */
+function describe(name: string, entry: Readonly<Record<string, unknown>>): DiscoveredModel {
+  const known = knownModel('anthropic', name);
+  const { capabilities } = entry;
+  const supports = (word: string): boolean => {
+    const stated = isObject(capabilities) ? capabilities[word] : null;
+    return !isObject(stated) || stated['supported'] !== false;
+  };
+  return {
+    name,
+    context: tokensOr(entry['max_input_tokens']) ?? known.context,
+    max_output: tokensOr(entry['max_tokens']) ?? known.max_output,
+    capabilities: {
+      chat: true,
+      tools: true,
+      think: supports('thinking'),
+      vision: supports('image_input'),
+      embed: false,
+    },
+  };
+}

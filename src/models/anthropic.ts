@@ -8,7 +8,7 @@ import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failIncomplete, failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, textOr } from './shape.ts';
-import { anthropicBudget, canThink, thinkNotices } from './think.ts';
+import { anthropicBudget, anthropicEffort, canThink, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
 import {
   createWireModel,
@@ -21,6 +21,9 @@ import {
   type WireDeps,
 } from './wire-model.ts';
 
+/** From Claude Opus 4.7 on a model takes no budget: it chooses its own, by an effort. */
+const budgetRepair: Repair = { field: 'budget', named: /adaptive/i };
+const effortRepair: Repair = { field: 'effort', named: /effort/i, told: levelRefused };
 const thinkRepair: Repair = { field: 'think', named: /thinking|budget_tokens/i, told: levelRefused };
 
 /** Sent when neither the task nor the model says how long a reply may be (08 §5.5.1). */
@@ -45,10 +48,11 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
   const messages = conversation(request.messages);
   const maxTokens = request.max_tokens ?? route.max_output ?? defaultMaxTokens;
   const loop = toolLoop(messages);
-  const budget = refused('think') || !canThink(route) ? null : anthropicBudget(request.think, maxTokens);
-  // A loop that another model began has no thinking to hand back, which the service demands while thinking is on.
-  const thinks =
-    budget !== null && loop.every((message) => message.role !== 'assistant' || blocksOf(message).length > 0);
+  const isWhole = loop.every((message) => message.role !== 'assistant' || blocksOf(message).length > 0);
+  const thinking = refused('think') || !canThink(route) ? null : thinkingOf(request.think, maxTokens, isWhole, refused);
+  const thinks = thinking !== null;
+  // Some think unasked; what they thought goes back no less.
+  const handsBack = thinks || (request.think === 'auto' && !refused('think'));
   const temperature = thinks || refused('temperature') ? undefined : request.temperature;
   return {
     path: '/v1/messages',
@@ -57,17 +61,42 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
       stream: true,
       max_tokens: maxTokens,
       ...(system === '' ? {} : { system }),
-      messages: wireMessages(messages, new Set(thinks ? loop : []), names),
+      messages: wireMessages(messages, new Set(handsBack ? loop : []), names),
       ...(request.tools.length === 0 ? {} : { tools: wireTools(request, names) }),
       ...(temperature === undefined ? {} : { temperature }),
       ...(request.top_p === undefined ? {} : { top_p: request.top_p }),
       ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop_sequences: request.stop }),
-      ...(thinks ? { thinking: { type: 'enabled', budget_tokens: budget } } : {}),
+      ...thinking?.fields,
     },
     notices: canThink(route) ? [] : thinkNotices(route, request.model, request.think),
     decoder: createDecoder(route, names),
-    repairs: [...(thinks ? [thinkRepair] : []), ...(temperature === undefined ? [] : [temperatureRepair])],
+    repairs: [...(thinking?.repairs ?? []), ...(temperature === undefined ? [] : [temperatureRepair])],
   };
+}
+
+type Thinking = { readonly fields: Readonly<Record<string, unknown>>; readonly repairs: readonly Repair[] };
+
+/**
+ * How a level is said; null where it is not.
+ * @param isWhole whether all of the open loop holds its thinking: the service demands it with a budget, and a loop that
+ *   another model began has none
+ */
+function thinkingOf(
+  level: ModelRequest['think'],
+  maxTokens: number,
+  isWhole: boolean,
+  refused: (field: string) => boolean,
+): Thinking | null {
+  if (level === 'auto' || level === 'off') return null;
+  if (!refused('budget')) {
+    const budget = anthropicBudget(level, maxTokens);
+    if (budget === null || !isWhole) return null;
+    return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, repairs: [budgetRepair, thinkRepair] };
+  }
+  const thinking = { type: 'adaptive', display: 'summarized' };
+  if (refused('effort')) return { fields: { thinking }, repairs: [thinkRepair] };
+  const fields = { thinking, output_config: { effort: anthropicEffort(level) } };
+  return { fields, repairs: [effortRepair, thinkRepair] };
 }
 
 /** Thinking blocks that this service wrote into a message. */

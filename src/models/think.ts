@@ -82,6 +82,10 @@ export function geminiThinking(model: string, level: ThinkLevel): Readonly<Recor
   return { thinkingBudget: budgets[level], ...shown };
 }
 
+/** `output_config.effort` of Anthropic, for models that choose their budget themselves. */
+export const anthropicEffort = (level: Exclude<ThinkLevel, 'auto' | 'off'>): string =>
+  level === 'minimal' ? 'low' : level;
+
 /** Tokens that Anthropic may spend on thinking: below `maxTokens`, lowered to half of it; null = not sent. */
 export function anthropicBudget(level: ThinkLevel, maxTokens: number): number | null {
   if (level === 'auto' || level === 'off') return null;

@@ -197,6 +197,61 @@ describe('thinking (08 §5.5, §8)', () => {
     expect(body()).not.toHaveProperty('thinking');
   });
 
+  it.each([
+    ['minimal', 'low'],
+    ['xhigh', 'xhigh'],
+  ] as const)('lets a model that takes no budget choose its own, at %s by the effort %s', async (think, effort) => {
+    const message =
+      '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
+    const refusal = answers(400, { type: 'error', error: { type: 'invalid_request_error', message } });
+    const { model } = await start('anthropic', inTurn(refusal, ok), thinks);
+    expect((await collect(model, request({ think, temperature: 0.5 }))).map((part) => part.kind)).toEqual([
+      'text',
+      'finish',
+    ]);
+    const { thinking, output_config, temperature } = body(1);
+    expect({ thinking, output_config, temperature }).toEqual({
+      thinking: { type: 'adaptive', display: 'summarized' },
+      output_config: { effort },
+      temperature: undefined,
+    });
+    // It may have thought at some of its turns alone.
+    const thought = { anthropic: { blocks: [{ type: 'thinking', thinking: '', signature: 's' }] } };
+    const turn = (id: string, meta: object) => [
+      assistant('', { tool_calls: [call(id, '{}')], ...meta }),
+      result(id, 'x'),
+    ];
+    const messages = [user('go'), ...turn('a', { provider_meta: thought }), ...turn('b', {})];
+    await collect(model, request({ think, messages }));
+    expect(body(2)).toMatchObject({
+      thinking: { type: 'adaptive' },
+      messages: [{}, { content: [{ signature: 's' }, { id: 'a' }] }, {}, { content: [{ id: 'b' }] }, {}],
+    });
+  });
+
+  it('leaves an effort out that a model does not know, and says so', async () => {
+    const refuses = (message: string) =>
+      answers(400, { type: 'error', error: { type: 'invalid_request_error', message } });
+    const { model } = await start(
+      'anthropic',
+      inTurn(refuses('use adaptive'), refuses('output_config.effort: xhigh is not supported'), ok),
+      thinks,
+    );
+    const parts = await collect(model, request({ think: 'xhigh' }));
+    expect(parts[0]).toMatchObject({ kind: 'notice', code: 'think_unsupported' });
+    expect(body(2)['thinking']).toEqual({ type: 'adaptive', display: 'summarized' });
+    expect(body(2)).not.toHaveProperty('output_config');
+  });
+
+  it('hands back what a model thought unasked', async () => {
+    const { model } = await start('anthropic', ok, thinks);
+    const thought = { anthropic: { blocks: [{ type: 'thinking', thinking: '', signature: 's' }] } };
+    const reply = assistant('', { tool_calls: [call('a', '{}')], provider_meta: thought });
+    await collect(model, request({ messages: [user('go'), reply, result('a', 'x')] }));
+    expect(body()).not.toHaveProperty('thinking');
+    expect(body()['messages']).toMatchObject([{}, { content: [{ signature: 's' }, { id: 'a' }] }, {}]);
+  });
+
   it('repeats once without a budget that the server refuses', async () => {
     const refusal = answers(400, {
       type: 'error',

@@ -230,17 +230,35 @@ describe('discovery (08 §4)', () => {
     expect(server?.requests[0]?.headers['x-goog-api-key']).toBe('sk-secret-key-1');
   });
 
-  it('reads all pages of an Anthropic server and knows its models by name', async () => {
+  it('reads all pages of an Anthropic server and knows its models by name, or by what it says', async () => {
     const target = await serve(
       paths({
         '/v1/models?limit=1000': { data: [{ id: 'claude-opus-4-1-20250805' }], has_more: true, last_id: 'x' },
-        '/v1/models?limit=1000&after_id=x': { data: [{ id: 'claude-next' }], has_more: false, last_id: 'y' },
+        '/v1/models?limit=1000&after_id=x': {
+          data: [
+            { id: 'claude-next' },
+            {
+              id: 'claude-told',
+              max_input_tokens: 1_000_000,
+              max_tokens: 128_000,
+              capabilities: { image_input: { supported: true }, thinking: { supported: false } },
+            },
+          ],
+          has_more: false,
+          last_id: 'y',
+        },
       }),
     );
     const capabilities = { chat: true, tools: true, think: true, vision: true, embed: false };
     expect(await modelsOf('anthropic', target)).toEqual([
       { name: 'claude-opus-4-1-20250805', context: 200_000, max_output: 32_000, capabilities },
       { name: 'claude-next', context: 200_000, max_output: null, capabilities },
+      {
+        name: 'claude-told',
+        context: 1_000_000,
+        max_output: 128_000,
+        capabilities: { ...capabilities, think: false },
+      },
     ]);
     expect(server?.requests[0]?.headers['anthropic-version']).toBe('2023-06-01');
     expect(server?.requests[0]?.headers['x-api-key']).toBe('sk-secret-key-1');
