@@ -76,7 +76,7 @@ export const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
     'context_exceeded',
   ],
   [
-    /(do(es)?n'?t|do(es)? not|not) support (tool|function)|tools? (use |calling )?(is|are) not supported|tools param requires|support tool use|enable-auto-tool-choice|function calling is not (enabled|supported)/i,
+    /(do(es)?n'?t|do(es)? not|not) support (tool|function)|tools? (use |calling )?(is|are) not supported|tools param requires|support tool use|enable-auto-tool-choice|function calling is not (enabled|supported)|function tools.{0,80}not supported/i,
     'no_tool_support',
   ],
   [

@@ -5,6 +5,7 @@ const table: Readonly<Record<'openai' | 'anthropic', readonly (readonly [RegExp,
   openai: [
     [/^gpt-5(\.\d+)?-chat/, 128_000, 16_384],
     [/^gpt-5/, 400_000, 128_000],
+    [/^gpt-6/, 1_050_000, 128_000],
     [/^gpt-4\.1/, 1_047_576, 32_768],
     [/^(gpt-4o|chatgpt-4o)/, 128_000, 16_384],
     [/^gpt-4-(turbo|\d{4}-preview)/, 128_000, 4096],

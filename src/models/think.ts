@@ -25,8 +25,8 @@ export const thinkNotices = (
 /** The last part of a model name in lower case: routers put an owner in front (`openai/gpt-5`). */
 const bareName = (model: string): string => model.slice(model.lastIndexOf('/') + 1).toLowerCase();
 
-/** Names of reasoning models of OpenAI (08 §5.2.3). */
-export const isReasoningName = (model: string): boolean => /^(o\d|gpt-5)/.test(bareName(model));
+/** Names of reasoning models of OpenAI (08 §5.2.3), and of their successors. */
+export const isReasoningName = (model: string): boolean => /^(o\d|gpt-[5-9](?!\d))/.test(bareName(model));
 
 /** Efforts that a model is known to take, by name; the first line that matches holds. */
 const effortsByName: readonly (readonly [RegExp, readonly string[]])[] = [
@@ -39,6 +39,7 @@ const effortsByName: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^gpt-5\.1/, ['none', 'low', 'medium', 'high']],
   [/^gpt-5\.\d/, ['none', 'low', 'medium', 'high', 'xhigh']],
   [/^gpt-5/, ['minimal', 'low', 'medium', 'high']],
+  [/^gpt-[6-9](?!\d)/, ['low', 'medium', 'high', 'xhigh']],
 ];
 
 const wishes: Readonly<Record<Exclude<ThinkLevel, 'auto'>, readonly string[]>> = {

@@ -261,10 +261,12 @@ async function readFailure({ route, deps }: Call, reply: Incoming): Promise<Mode
   return httpFailure(route, { status: reply.status, headers: reply.headers, body: text, now: deps.now() });
 }
 
+/** What a refused field may look like: a 400 that says that tools do not go with something is about tools, too. */
+const refusable: ReadonlySet<string> = new Set(['invalid_request', 'unsupported', 'no_tool_support']);
+
 /** Whether the server refused this field: a 400 or 422 that names it and is no other known failure. */
 const refuses = (failed: ModelFailure, repair: Repair): boolean =>
-  (((failed.status === 400 || failed.status === 422) &&
-    (failed.class === 'invalid_request' || failed.class === 'unsupported')) ||
+  (((failed.status === 400 || failed.status === 422) && refusable.has(failed.class)) ||
     (repair.at500 === true && failed.status === 500 && failed.class === 'server_error')) &&
   repair.named.test(failed.message);
 

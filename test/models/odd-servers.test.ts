@@ -478,6 +478,23 @@ describe('requests in the form that a server turns out to want', () => {
     expect(parts[0]).toMatchObject({ kind: 'notice', code: 'parameter_ignored' });
   });
 
+  it('are told as tools that the model cannot take where it does not reason less either', async () => {
+    const said =
+      "Function tools with reasoning_effort are not supported for gpt-6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
+    const none = "Unsupported value: 'reasoning_effort' does not support 'none' with this model.";
+    const { model, server } = await start(
+      'openai',
+      inTurn(
+        answers(400, { error: { message: said } }),
+        answers(400, { error: { message: none } }),
+        answers(400, { error: { message: said } }),
+      ),
+    );
+    const parts = await collect(model, request({ model: 'gpt-6-sol', tools: [readFile] }));
+    expect(parts.at(-1)).toMatchObject({ kind: 'error', error: { class: 'no_tool_support' } });
+    expect(server.requests).toHaveLength(3);
+  });
+
   it('reason no more where reasoning and tools do not go together', async () => {
     const said =
       "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. Use /v1/responses or set reasoning_effort to 'none'.";
