@@ -116,6 +116,7 @@ export async function readStream(
 const tooManyCalls: ModelFailure = {
   class: 'malformed',
   message: `the reply holds more than ${mostCalls} tool calls`,
+  futile: true,
 };
 const cancelled: ModelFailure = { class: 'cancelled', message: 'the model call was cancelled' };
 const cutOff: ModelFailure = { class: 'malformed', message: 'the reply ended before it was complete' };

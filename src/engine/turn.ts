@@ -165,9 +165,11 @@ function requestFor(step: Step, plan: TurnPlan, models: readonly string[]): Turn
 const hasArrived = (reply: Reply): boolean =>
   reply.content.trim() !== '' || reply.thinking.trim() !== '' || reply.calls.length > 0;
 
-/** Whether something of an answer is there. Reasoning alone is none: a model that reasons would never be asked again. */
-const speaks = (reply: Reply | null): boolean =>
-  reply !== null && (reply.content.trim() !== '' || reply.calls.length > 0);
+/**
+ * Whether something of an answer was shown. Reasoning is none: a model that reasons would never be asked again. Calls are
+ * shown when they are whole.
+ */
+const speaks = (reply: Reply | null): boolean => reply !== null && reply.content.trim() !== '';
 
 function stoppedTurn(step: Step, received: Reply | null): TurnEnd {
   const stopped = stoppedBy(step.run.signal);

@@ -130,6 +130,18 @@ describe('retries', () => {
     expect(played.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'now', thinking: 'three' });
   });
 
+  it('retries a reply that broke off in a call, which nobody has seen, and runs none of it', async () => {
+    const part = { kind: 'tool_call', index: 0, id: 'c', name: 'local_fs.read_file', arguments_delta: '{"pa' } as const;
+    const played = await play({
+      chain: chat({ tools: ['*'], retry_policy: retry }),
+      script: [[part, ...fails({ class: 'server_error' })], says('now')],
+    });
+    expect(ofKind(played, 'model_retry').map((event) => event.class)).toEqual(['server_error']);
+    expect(played.requests[1]?.messages).toEqual(played.requests[0]?.messages);
+    expect(played.messages.flatMap(({ tool_calls }) => tool_calls ?? [])).toEqual([]);
+    expect(played.end).toMatchObject({ kind: 'completed' });
+  });
+
   it('does not ask again where the output limit was spent on reasoning', async () => {
     const played = await play({
       chain: chat({ retry_policy: retry }),
