@@ -27,24 +27,28 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
 
   const readDelta = (delta: Bag, whole: boolean, parts: Parts): void => {
     parts.thinking(firstText(delta, thinkingNames));
-    const { content, refusal, reasoning_details: given } = delta;
+    const { content, refusal, reasoning_details: thoughts } = delta;
     if (typeof content === 'string') write(content, parts);
     else if (Array.isArray(content)) for (const piece of content) readPiece(piece, write, parts);
     if (typeof refusal === 'string' && refusal !== '') {
       refusedText = true;
       parts.text(refusal);
     }
-    if (Array.isArray(given)) for (const one of given) if (isObject(one)) details.read(one);
-    if (!Array.isArray(delta['tool_calls'])) return;
-    for (const call of delta['tool_calls']) if (isObject(call)) calls.read(call, whole, parts);
+    if (Array.isArray(thoughts)) for (const one of thoughts) if (isObject(one)) details.read(one);
+    // Text Generation Inference leaves the list around a call out.
+    const given = isObject(delta['tool_calls']) ? [delta['tool_calls']] : delta['tool_calls'];
+    if (!Array.isArray(given)) return;
+    for (const call of given) if (isObject(call)) calls.read(call, whole, parts);
   };
 
   const readFinish = (word: string, choice: Bag, parts: Parts): void => {
     const known = word.toLowerCase();
-    const broken = ownMember(brokenReasons, known);
+    // A router may call the end of a failed provider an ordinary one, and say beside it what that had said.
+    const native = textOr(choice['native_finish_reason'], '').toLowerCase();
+    const broken = ownMember(brokenReasons, known) ?? ownMember(brokenReasons, native);
     if (broken === undefined) reason = ownMember(finishReasons, known) ?? 'other';
     else if (choice['error'] !== undefined) failStream(parts, route, choice);
-    else parts.fail(failure(route, broken, `backend "${route.backend}" broke off its reply: ${word}`));
+    else parts.fail(failure(route, broken, `backend "${route.backend}" broke off its reply: ${native || word}`));
   };
 
   return {

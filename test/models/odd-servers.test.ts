@@ -145,6 +145,13 @@ describe('replies of compatible servers', () => {
       [made(0, 'a', '{"p":1}', 'x'), made(1, 'b', '{"p":2}', 'x'), finish('tool_calls')],
     ],
     [
+      'calls without the list around them',
+      delta({ tool_calls: { index: 0, id: 'x', function: { name: 'a', arguments: '{"p":' } } }) +
+        delta({ tool_calls: { index: 0, id: '', function: { name: null, arguments: '1}' } } }) +
+        calls,
+      [made(0, 'a', '{"p":1}', 'x'), finish('tool_calls')],
+    ],
+    [
       'a call whose pieces have an id each',
       delta(piece(0, 'x1', 'a', '')) +
         delta(piece(0, 'x2', null, '{"p":')) +
@@ -207,6 +214,12 @@ describe('replies of compatible servers', () => {
     ['an error that is all of the body', '{"error":{"message":"slow down","code":429}}', 'rate_limit', 'slow down'],
     ['an error in a list', '[{"error":{"code":503,"message":"full","status":"UNAVAILABLE"}}]', 'overloaded', 'full'],
     ['a message and nothing else', frame({ message: 'no such route', code: 5 }) + done, 'permanent', 'no such route'],
+    [
+      'an ordinary reason beside that of a provider that failed',
+      frame({ choices: [{ delta: {}, finish_reason: 'stop', native_finish_reason: 'network_error' }] }) + done,
+      'server_error',
+      'broke off its reply: network_error',
+    ],
     [
       'why a stream was stopped early',
       frame({ x_groq: { id: 'r', error: 'internal server error' }, choices: [{ delta: {}, finish_reason: 'stop' }] }),
