@@ -11,7 +11,7 @@ export function openSourceRooms(input: RoomsInput) {
   return {
     services: { ...hooks.services, ...mcp.services },
     /** For runs. */
-    sources: runSources(rooms),
+    sources: runSources(rooms, input.secrets),
     /** For `doctor`. */
     checks: sourceChecks(rooms),
     /** For policies that are tried: what is known of the tools, without contacting anybody. */

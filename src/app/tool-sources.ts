@@ -1,6 +1,8 @@
 import type { PrepareDeps } from '../runs/ports.ts';
 import type { RegisteredTool, SourceCheck } from '../schema/tool-sources.ts';
+import type { Secrets } from '../registry/secrets.ts';
 import { noSources, type RunSources } from '../tools/source.ts';
+import { withMaskedTools } from './mask-tools.ts';
 
 /** Where one kind of source (hooks, tool servers) gives its tools to runs. */
 export type SourceRoom = {
@@ -18,15 +20,15 @@ export type SourceRoom = {
 
 export type ArgumentNames = (tools: string, tool: string) => readonly string[] | null;
 
-/** The sources that a run may use, of all kinds, opened at the same time. */
-export function runSources(rooms: readonly SourceRoom[]): PrepareDeps['sources'] {
+/** The sources that a run may use, of all kinds, opened at the same time; known secrets are hidden in what they say. */
+export function runSources(rooms: readonly SourceRoom[], secrets: Pick<Secrets, 'maskKnown'>): PrepareDeps['sources'] {
   return async ({ mayUse }) => {
     const wanted = rooms
       .map((room) => ({ room, names: room.names().filter((name) => mayUse(name)) }))
       .filter(({ names }) => names.length > 0);
     if (wanted.length === 0) return noSources;
     const all = await Promise.all(wanted.map(({ room, names }) => room.open(names)));
-    return {
+    return withMaskedTools(secrets, {
       opened: all.flatMap(({ opened }) => opened),
       onChange: (listener) => {
         for (const one of all) one.onChange(listener);
@@ -34,7 +36,7 @@ export function runSources(rooms: readonly SourceRoom[]): PrepareDeps['sources']
       close: () => {
         for (const one of all) one.close();
       },
-    };
+    });
   };
 }
 

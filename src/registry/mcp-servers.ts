@@ -64,8 +64,8 @@ export function createMcpServers(deps: McpServersDeps) {
     throw new RuntimeError('not_found', `There is no MCP server named "${name}".`, { hints: ['reins mcp list'] });
   };
 
-  const view = async (row: ToolServerRow, connection = deps.live(row)): Promise<McpServerView> =>
-    viewOf(row, {
+  const view = async (row: ToolServerRow, connection = deps.live(row)): Promise<McpServerView> => {
+    const shown = await viewOf(row, {
       pins,
       diff: deps.diff,
       signedIn: deps.signedIn,
@@ -75,6 +75,9 @@ export function createMcpServers(deps: McpServersDeps) {
       commandChanged: (await deps.commandPins.change(row)) !== null,
       mask: deps.secrets.mask,
     });
+    // A description may tell what its server was given.
+    return { ...shown, tools: deps.secrets.maskDeep(shown.tools), drift: deps.secrets.maskDeep(shown.drift) };
+  };
 
   /** Connects and lists once, holds the list against the pins, and closes again. */
   const check = async (row: ToolServerRow, by: string): Promise<McpCheck> => {

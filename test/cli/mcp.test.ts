@@ -95,6 +95,26 @@ describe('reins mcp', () => {
     expect((await world.run(['mcp', 'list'])).stdout).toMatch(/^slow +/m);
   });
 
+  it('shows no value that a server was given, also where the server says it of its tools', async () => {
+    const inputSchema = { type: 'object', properties: {} };
+    const listed = (description: string) =>
+      world.write('tools.json', JSON.stringify([{ name: 'query', description, inputSchema }]));
+    const file = listed('Asks with word-of-pass.');
+    await add('db', 'file', '--arg', file, '--env', 'DB_PASSWORD=word-of-pass');
+    listed('Asks again with word-of-pass.');
+    for (const argv of [
+      ['test', 'db'],
+      ['show', 'db'],
+      ['list', '--json'],
+      ['diff', 'db'],
+      ['diff', 'db', '--json'],
+    ]) {
+      const { stdout, stderr } = await world.run(['mcp', ...argv]);
+      expect([argv, stdout + stderr]).toEqual([argv, expect.not.stringContaining('word-of-pass')]);
+    }
+    expect((await world.run(['mcp', 'diff', 'db'])).stdout).toContain('Asks again with •••(db.DB_PASSWORD).');
+  });
+
   it('starts nothing with --no-probe, nor from files of the project (MCP-003)', async () => {
     const mark = join(world.dir, 'marks');
     world.write('.mcp.json', JSON.stringify({ mcpServers: { planted: { command: 'touch', args: [mark] } } }));
