@@ -1,6 +1,5 @@
 import type { Secrets } from '../registry/secrets.ts';
 import type { RunSources, SourceTools } from '../tools/source.ts';
-import type { ToolSpec } from '../schema/message.ts';
 import type { Tool } from '../tools/tool.ts';
 
 /**
@@ -11,16 +10,21 @@ import type { Tool } from '../tools/tool.ts';
 export function withMaskedTools(secrets: Pick<Secrets, 'maskKnown'>, sources: RunSources): RunSources {
   const hide = (tools: SourceTools): SourceTools => ({ ...tools, tools: tools.tools.map((tool) => masked(tool)) });
   const masked = (tool: Tool): Tool => {
-    const { description, input_schema } = tool.spec;
-    if (secrets.maskKnown(JSON.stringify([description, input_schema])).count === 0) return tool;
-    // Strings alone are replaced: it stays a specification.
-    return { ...tool, spec: hiddenIn(tool.spec, (text) => secrets.maskKnown(text).text) as ToolSpec };
+    const spec = withoutKnown(secrets, tool.spec);
+    return spec === tool.spec ? tool : { ...tool, spec };
   };
   return {
     ...sources,
     opened: sources.opened.map(hide),
     onChange: (listener) => sources.onChange((tools) => listener(hide(tools))),
   };
+}
+
+/** What services say, without known secrets; the same value where there is none. */
+export function withoutKnown<T>({ maskKnown }: Pick<Secrets, 'maskKnown'>, value: T): T {
+  if (maskKnown(JSON.stringify(value)).count === 0) return value;
+  // Strings alone are replaced: it keeps its type.
+  return hiddenIn(value, (text) => maskKnown(text).text) as T;
 }
 
 function hiddenIn(value: unknown, mask: (text: string) => string): unknown {

@@ -17,7 +17,7 @@ export function openSourceRooms(input: RoomsInput) {
     /** For policies that are tried: what is known of the tools, without contacting anybody. */
     forTrials: async () => ({
       registeredArguments: await sourceArguments(rooms)(),
-      registeredTools: sourceTools(rooms),
+      registeredTools: sourceTools(rooms, input.secrets),
     }),
     /** Ends what was started for them. */
     close: mcp.close,

@@ -2,7 +2,7 @@ import type { PrepareDeps } from '../runs/ports.ts';
 import type { RegisteredTool, SourceCheck } from '../schema/tool-sources.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import { noSources, type RunSources } from '../tools/source.ts';
-import { withMaskedTools } from './mask-tools.ts';
+import { withMaskedTools, withoutKnown } from './mask-tools.ts';
 
 /** Where one kind of source (hooks, tool servers) gives its tools to runs. */
 export type SourceRoom = {
@@ -56,7 +56,9 @@ export const sourceArguments = (rooms: readonly SourceRoom[]) => async (): Promi
 };
 
 /** The tools of all kinds as they were listed last. */
-export const sourceTools = (rooms: readonly SourceRoom[]) => async (): Promise<readonly RegisteredTool[]> => {
-  const used = rooms.filter((room) => room.names().length > 0);
-  return (await Promise.all(used.map((room) => room.tools()))).flat();
-};
+export const sourceTools =
+  (rooms: readonly SourceRoom[], secrets: Pick<Secrets, 'maskKnown'>) =>
+  async (): Promise<readonly RegisteredTool[]> => {
+    const used = rooms.filter((room) => room.names().length > 0);
+    return withoutKnown(secrets, (await Promise.all(used.map((room) => room.tools()))).flat());
+  };

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { withMaskedTools } from '../../src/app/mask-tools.ts';
+import { sourceTools } from '../../src/app/tool-sources.ts';
 import { createMask } from '../../src/registry/mask.ts';
 import { refusingTool, type SourceTools } from '../../src/tools/source.ts';
 
@@ -35,4 +36,25 @@ it('a service tells no model what it was given, also when its list comes later, 
       { type: 'object', properties: { q: { type: 'string', description } } },
     ]),
   );
+});
+
+it('nor the list of all tools', async () => {
+  const mask = createMask();
+  mask.register('db.URL', 'pg://me:word-of-pass@host');
+  const listed = {
+    tools: 'db',
+    tool: 'query',
+    source: 'mcp',
+    description: 'Asks pg://me:word-of-pass@host.',
+    schema: {},
+    state: 'ready',
+  } as const;
+  const room = {
+    names: () => ['db'],
+    tools: async () => [listed],
+    open: () => Promise.reject(new Error('not opened')),
+    check: async () => [],
+    argumentNames: async () => () => null,
+  };
+  expect(await sourceTools([room], mask)()).toEqual([{ ...listed, description: 'Asks •••(db.URL).' }]);
 });
