@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PolicyHost } from '../schema/policy.ts';
 import type { Machine } from './machine.ts';
@@ -27,6 +27,15 @@ export function createGuards(machine: Guarded, path: readonly string[]) {
     plane: underBothNames(plane),
     path: underBothNames(path),
   };
+  const identified = (): ReadonlyMap<string, Guard> => {
+    const twins = places.flatMap(twinsIn);
+    const isBackup = (path: string): boolean => databases.some((database) => path.startsWith(`${database}.backup-`));
+    return new Map<string, Guard>([
+      ...identities([...plane, ...twins], 'plane'),
+      ...identities([join(machine.installation, 'src', 'cli', 'main.js')], 'self'),
+      ...identities([...secrets, ...twins.filter(isBackup)], 'secret'),
+    ]);
+  };
   return {
     lists,
     /**
@@ -39,11 +48,7 @@ export function createGuards(machine: Guarded, path: readonly string[]) {
       const known = new Map<string, Guard | null>();
       const look = (path: string): Guard | null => {
         // A secret lies in the control plane too: the stronger word is the later one.
-        guarded ??= new Map<string, Guard>([
-          ...identities(plane, 'plane'),
-          ...identities([join(machine.installation, 'src', 'cli', 'main.js')], 'self'),
-          ...identities(secrets, 'secret'),
-        ]);
+        guarded ??= identified();
         const identity = identityOf(path);
         return identity === null ? null : (guarded.get(identity) ?? null);
       };
@@ -77,6 +82,18 @@ const identities = (paths: readonly string[], guard: Guard): readonly (readonly 
     const identity = followed(path);
     return identity === null ? [] : [[identity, guard] as const];
   });
+
+/** Documents with a second name, which need not lie below their place. A link in it may lead to anything of the user's. */
+function twinsIn(place: string): readonly string[] {
+  try {
+    return readdirSync(place, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => join(place, name))
+      .filter((path) => (lstatSync(path, { throwIfNoEntry: false })?.nlink ?? 0) > 1);
+  } catch {
+    return [];
+  }
+}
 
 function followed(path: string): string | null {
   try {

@@ -265,6 +265,17 @@ describe('guarded files', () => {
     expect(await verdict('read_file', 'plain/local.db')).toBe('deny own secret: plain/local.db');
     expect(await verdict('read_file', 'twin')).toBe('deny own secret: twin');
     expect(await verdict('write_file', 'plain/new')).toBe('deny control plane: plain/new');
+    // Documents and backups, too; a link in the place does not make what it leads to a part of it.
+    for (const name of ['hitl-policy.json', 'local.db.backup-v1-now']) {
+      linkSync(put(join(home.workspace, '.reins', name)), join(home.workspace, `twin of ${name}`));
+    }
+    linkSync(put(join(home.workspace, 'notes')), join(home.workspace, 'notes again'));
+    symlinkSync('../notes', join(home.workspace, '.reins', 'away'));
+    expect(await verdict('write_file', 'twin of hitl-policy.json')).toBe(
+      'deny control plane: twin of hitl-policy.json',
+    );
+    expect(await verdict('read_file', 'twin of local.db.backup-v1-now')).toMatch(/^deny own secret/);
+    expect(await verdict('write_file', 'notes again')).toMatch(/^approve /);
   });
 
   it('are met below a home directory that is itself a link', async () => {
