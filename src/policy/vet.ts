@@ -32,6 +32,10 @@ export function vetPolicy(policy: Policy, options: VetOptions = {}): readonly Po
     const message = 'allows what the lists of commands do not name: code inside scripts and interpreters is not seen';
     add('warn', '$.default_action', 'deny_list_only', message);
   }
+  if (policy.default_action === 'allow' && policy.rules.every(({ action }) => action === 'allow')) {
+    const message = 'allows every call, reading credentials such as ~/.ssh and .env among them: no rule denies or asks';
+    add('warn', '$.default_action', 'nothing_denied', message);
+  }
   policy.rules.forEach((rule, index) => {
     const path = `$.rules[${index}]`;
     vetReach(policy.rules.slice(0, index), rule, path, add);

@@ -123,6 +123,15 @@ describe('vetPolicy', () => {
     ]);
   });
 
+  it('says of a policy that only allows that nothing keeps credentials from being read', async () => {
+    expect(await vet({ default_action: 'allow' })).toEqual(['warn $.default_action nothing_denied']);
+    expect(await vet({ default_action: 'allow', rules: [{ tools: 'local_fs', action: 'allow' }] })).toEqual([
+      'warn $.default_action nothing_denied',
+    ]);
+    expect(await vet({ default_action: 'allow', rules: [{ tools: 'local_fs', action: 'deny' }] })).toEqual([]);
+    expect(await vet({})).toEqual([]);
+  });
+
   it('finds nothing in the shipped presets but the net of open', () => {
     const found = presetNames.flatMap((name) =>
       vetPolicy(loadPreset(name).policy).map(({ code }) => `${name} ${code}`),
