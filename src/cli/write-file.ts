@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
 import { systemReason } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
 
@@ -9,7 +10,7 @@ import { codeOf } from '../text/thrown.ts';
  * Makes a file of the operator's own, mode 0600: under another name first and moved into place whole, so that nobody ever
  * reads a part of it and a failure leaves what was there.
  * @param taken thrown when the name is taken and `force` is false; it says what the command offers then
- * @throws RuntimeError in_use or `taken`, usage where it cannot be written
+ * @throws RuntimeError in_use or `taken`, usage where it cannot be written, storage where there is no room for it
  */
 export async function writeWhole(
   path: string,
@@ -25,7 +26,7 @@ export async function writeWhole(
   try {
     descriptor = openSync(temporary, 'wx', 0o600);
   } catch (error) {
-    throw cannot(path, systemReason(error));
+    throw failed(path, error);
   }
   try {
     try {
@@ -62,8 +63,19 @@ function attempt<T>(path: string, body: () => T): T {
   try {
     return body();
   } catch (error) {
-    throw cannot(path, systemReason(error));
+    throw failed(path, error);
   }
+}
+
+/** No room is no fault of the name that was given. */
+const withoutRoom: ReadonlySet<string | null> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
+
+function failed(path: string, error: unknown): RuntimeError {
+  if (!withoutRoom.has(codeOf(error))) return cannot(path, systemReason(error));
+  return new RuntimeError('storage', `The file ${path} cannot be written: ${systemReason(error)}.`, {
+    cause: error,
+    hints: [`df -h ${quote(dirname(path))}`],
+  });
 }
 
 const cannot = (path: string, why: string): RuntimeError =>

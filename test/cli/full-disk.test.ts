@@ -216,4 +216,16 @@ describe('DUR-002: a disk without any room', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('new.db cannot be written')]);
     expect(readdirSync(world.workspace).filter((name) => name.startsWith('new.db'))).toEqual([]);
   });
+
+  test('says so of an export, which leaves nothing, and does not blame the name of its file', async () => {
+    expect((await world.run(['session', 'new', 'kept'])).code).toBe(0);
+    const out = join(world.workspace, 'kept.md');
+    const before = readdirSync(world.workspace);
+    expect(runWithoutRoom('session', 'export', 'kept', '--out', out)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `reins: The file ${out} cannot be written: file too large.\n  df -h ${world.workspace}\n`,
+    });
+    expect(readdirSync(world.workspace)).toEqual(before);
+  });
 });
