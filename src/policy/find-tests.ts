@@ -35,6 +35,8 @@ export type FindTests = {
   readonly narrowed: boolean;
   /** Whether something may be done with a path, as `find` spells it. */
   mayGive(path: string, kind: Kind): boolean;
+  /** As `mayGive`, of a last segment. */
+  mayGiveName(name: string, kind: Kind): boolean;
   /** Whether something is done with files of this name, which stand at any depth, and not with those of most others. */
   asksFor(name: string): boolean;
 };
@@ -55,12 +57,13 @@ export function findTests(rest: readonly CommandWord[]): FindTests {
     const may = test(fact);
     return acts ? may.act : may.hold;
   };
-  const gives = (name: string): boolean => given({ path: '', name, kind: 'unknown' });
+  const gives = (name: string, kind: Kind = 'unknown'): boolean => given({ path: '', name, kind });
   const narrowed = expression.some(({ text }) => Object.hasOwn(named, text));
   return {
     places,
     narrowed,
     mayGive: (path, kind) => given({ path, name: path.slice(path.lastIndexOf('/') + 1), kind }),
+    mayGiveName: gives,
     asksFor: (name) => narrowed && gives(name) && !gives('some.name/'),
   };
 }

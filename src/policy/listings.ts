@@ -1,4 +1,5 @@
 import type { CommandWord, Origin } from '../schema/command.ts';
+import { printed as printedTexts } from '../shell/printed.ts';
 import { baseName, isInterpreter } from '../shell/programs.ts';
 import { findTests, type Kind } from './find-tests.ts';
 import { lineFilter } from './line-filter.ts';
@@ -22,18 +23,16 @@ export type Reach = {
 export type Reached = { readonly reaches: readonly Reach[]; readonly texts: readonly string[] };
 
 const nothing: Reached = { reaches: [], texts: [] };
-const anywhere: Reached = {
-  reaches: [{ places: null, chosen: true, admits: () => true, mayBeNamed: () => false }],
-  texts: [],
-};
+const whole = { chosen: false, admits: () => true, mayBeNamed: () => false };
+const anywhere: Reached = { reaches: [{ ...whole, places: null, chosen: true }], texts: [] };
 const here: CommandWord = { text: '.', path: '.', open: false };
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 /** Programs that print no path that somebody else has chosen: numbers, dates, names of other things. */
 const dull = names(
-  'true false : test [ cd export set unset read sleep wait exit date cal pgrep pidof lsof nproc id whoami who groups ' +
-    'hostname uname uptime arch wc seq expr tput tty mktemp uuidgen pwd printenv which type command hash df free ps jobs kill',
+  'true false : test [ cd unset read sleep wait exit date cal pgrep pidof lsof nproc id whoami who groups ' +
+    'hostname uname uptime arch wc seq expr tput tty mktemp uuidgen printenv which type hash df free ps jobs kill',
 );
 /** Programs of which some subcommands print no more than names of their own. */
 const dullBy: Readonly<Record<string, RegExp>> = {
@@ -62,9 +61,9 @@ const gitLists: Readonly<Record<string, RegExp | null>> = {
   'diff-files': null,
   grep: /^(-[a-zA-Z]*[lL]|--files-with|--name-only)/,
 };
-const gitDull = names(
-  'rev-parse merge-base describe branch tag remote rev-list symbolic-ref for-each-ref log diff show stash config name-rev',
-);
+const gitDull = names('rev-parse merge-base describe tag remote rev-list symbolic-ref for-each-ref name-rev');
+/** Of a commit only numbers and dates: whatever else it says somebody has written. */
+const plainFormat = /^--(?:format|pretty)=(?:format:)?(?:%[HhTtPp]|%[ac][dDrtiIs]|[\s:_-])+$/;
 
 /** Most places and texts of one word: where there are more it may be anything. */
 const maxReaches = 64;
@@ -100,17 +99,32 @@ function together(all: readonly Reached[]): Reached {
 
 /** What a command prints, by its words and by what it reads. */
 function printed(words: readonly CommandWord[], read: () => Reached, reachOf: ReachOf): Reached {
+  const own = ofProgram(words, read, reachOf);
+  // A listing prints what it is given, where that is no directory.
+  const given =
+    own.reaches.length > 0 && words[0]?.text !== 'find'
+      ? words.slice(1).filter(({ unknown }) => unknown !== undefined)
+      : [];
+  return given.length === 0 ? own : together([own, fromWords(given, reachOf)]);
+}
+
+function ofProgram(words: readonly CommandWord[], read: () => Reached, reachOf: ReachOf): Reached {
   const [program, ...rest] = words;
   if (program === undefined || program.open) return anywhere;
   const name = baseName(program.text);
   if (dull.has(name) || (Object.hasOwn(dullBy, name) && dullBy[name]?.test(rest[0]?.text ?? ''))) return nothing;
-  if (name === 'echo' || name === 'printf') return fromWords(rest, reachOf);
+  if (name === 'echo' || name === 'printf') {
+    const unknown = rest.filter((word) => word.unknown !== undefined);
+    return together([fromWords(unknown, reachOf), { reaches: [], texts: printedTexts(words) }]);
+  }
   if (shortening.has(name)) return shortened(name, rest, reachOf);
-  if (name === 'find' || name === 'gfind') return found(rest);
+  if (name === 'command' && /^-[pvV]*[vV]/.test(rest[0]?.text ?? '')) return nothing;
+  if (name === 'pwd') return oneOf({ ...whole, places: [here] });
+  if (name === 'find' || name === 'gfind') return found(rest, reachOf);
   if (name === 'fd' || name === 'fdfind')
-    return listed(rest, [here, ...rest], /^-[a-zA-Z]*[Hu]|^--(hidden|unrestr|no-ig)/);
+    return listed(rest, [here, ...rest], /^-[a-zA-Z0-9]*[Hu]|^--(hidden|unrestr|no-ig)/);
   if (name === 'ls' || name === 'dir' || name === 'vdir') return ls(rest);
-  if (name === 'tree' || name === 'du') return listed(rest, rest, name === 'du' ? null : /^-[a-zA-Z]*a/);
+  if (name === 'tree' || name === 'du') return listed(rest, rest, name === 'du' ? null : /^-[a-zA-Z0-9]*a/);
   if (name === 'git') return git(rest);
   if (/^[ef]?grep$/.test(name)) return grep(rest, read);
   if (name === 'rg') return ripgrep(rest, read);
@@ -123,11 +137,7 @@ function printed(words: readonly CommandWord[], read: () => Reached, reachOf: Re
 }
 
 const fromWords = (words: readonly CommandWord[], reachOf: ReachOf): Reached =>
-  together(
-    words.map(({ text, unknown }) =>
-      unknown === undefined ? { reaches: [], texts: [text] } : unchosen(reachOf(unknown.origins)),
-    ),
-  );
+  together(words.map(({ unknown }) => (unknown === undefined ? nothing : unchosen(reachOf(unknown.origins)))));
 
 function shortened(name: string, rest: readonly CommandWord[], reachOf: ReachOf): Reached {
   // It takes an end away that it is given.
@@ -151,16 +161,24 @@ const directoryOf = (path: string): string => path.replace(/\/*[^/]*\/*$/, '') |
 const withoutEnd = (text: string, end: string): string =>
   text.endsWith(end) && text !== end ? text.slice(0, text.length - end.length) : text;
 
-function found(rest: readonly CommandWord[]): Reached {
+function found(rest: readonly CommandWord[], reachOf: ReachOf): Reached {
   if (rest.some(({ text }) => /^-(files0-from|printf|fprintf)$/.test(text))) return anywhere;
   const tests = findTests(rest);
   const places = tests.places.length === 0 ? [here] : tests.places;
-  return oneOf({
+  // Where it begins only the run knows: what it asks of names holds there too.
+  const elsewhere = fromWords(places, reachOf).reaches.map((reach) => ({
+    ...reach,
+    chosen: tests.narrowed,
+    admits: (path: string, _place: string, kind: Kind) => tests.mayGiveName(baseName(path), kind),
+    mayBeNamed: tests.asksFor,
+  }));
+  const own = oneOf({
     places,
     chosen: tests.narrowed,
     admits: (path, place, kind) => places.some((given) => tests.mayGive(spelled(path, place, given.path), kind)),
     mayBeNamed: tests.asksFor,
   });
+  return together([own, { reaches: elsewhere, texts: [] }]);
 }
 
 const oneOf = (reach: Reach): Reached => ({ reaches: [reach], texts: [] });
@@ -168,7 +186,7 @@ const oneOf = (reach: Reach): Reached => ({ reaches: [reach], texts: [] });
 /** Everything below some directories; without a dot where only an option shows such names. */
 function listed(rest: readonly CommandWord[], operands: readonly CommandWord[], hidden: RegExp | null): Reached {
   const given = operands.filter(({ text }) => !text.startsWith('-'));
-  const all = hidden === null || rest.some(({ text }) => hidden.test(text));
+  const all = hidden === null || rest.some((word) => mayBeOption(word) || hidden.test(word.text));
   return oneOf({
     places: given.length === 0 ? [here] : given,
     chosen: false,
@@ -177,11 +195,14 @@ function listed(rest: readonly CommandWord[], operands: readonly CommandWord[], 
   });
 }
 
+/** What the shell puts in for it may begin with a dash. */
+const mayBeOption = ({ text, open }: CommandWord): boolean => open && /^[-$`]/.test(text);
+
 /** It prints names that another program looks for where the line is. */
 function ls(rest: readonly CommandWord[]): Reached {
-  const options = rest.filter(({ text }) => text.startsWith('-'));
-  const all = options.some(({ text }) => /^-[a-zA-Z]*[aAf]|^--al/.test(text));
-  const deep = options.some(({ text }) => /^-[a-zA-Z]*R|^--rec/.test(text));
+  const options = rest.filter((word) => mayBeOption(word) || word.text.startsWith('-'));
+  const all = options.some(mayBeOption) || options.some(({ text }) => /^-[a-zA-Z0-9]*[aAf]|^--al/.test(text));
+  const deep = options.some(({ text }) => /^-[a-zA-Z0-9]*R|^--rec/.test(text));
   return oneOf({
     places: [here, ...rest.filter(({ text }) => !text.startsWith('-'))],
     chosen: false,
@@ -198,18 +219,21 @@ function git(rest: readonly CommandWord[]): Reached {
   const subcommand = rest[at]?.text ?? '';
   const behind = rest.slice(at + 1);
   const option = Object.hasOwn(gitLists, subcommand) ? gitLists[subcommand] : undefined;
+  if (subcommand === 'rev-parse' && behind.some(({ text }) => text === '--show-toplevel')) {
+    return oneOf({ ...whole, places: [here] });
+  }
+  if (subcommand === 'branch' && behind.some(({ text }) => text === '--show-current')) return nothing;
   if (option === undefined || (option !== null && !behind.some(({ text }) => option.test(text)))) {
-    const tells = subcommand === 'show' && behind.some(({ text }) => text.includes(':'));
-    return gitDull.has(subcommand) && !tells && !behind.some(({ text }) => /^(-p|--format|--pretty)/.test(text))
-      ? nothing
-      : anywhere;
+    const plain = subcommand === 'log' || subcommand === 'show' ? plainFormat : null;
+    if (plain !== null) return behind.some(({ text }) => plain.test(text)) && !patches(behind) ? nothing : anywhere;
+    return gitDull.has(subcommand) && !behind.some(({ text }) => /^--(format|pretty)/.test(text)) ? nothing : anywhere;
   }
   const patterns = behind.flatMap(({ text, open }) =>
-    open || text.startsWith('-') || !/[*?]/.test(text) ? [] : [wildcard(text)],
+    open || text.startsWith('-') || !/[*?]/.test(text) ? [] : [wildcard(text.replace(/^(?:\.\/)+/, ''))],
   );
   const untracked = subcommand === 'status' || behind.some(({ text }) => /^-[a-z]*o|^--others/.test(text));
   const only =
-    subcommand === 'ls-files' && patterns.length > 0 && !behind.some(({ text }) => /^:|^[^-*?]*$/.test(text));
+    subcommand === 'ls-files' && patterns.length > 0 && !behind.some(({ text }) => /^:|\.\.|^[^-*?]*$/.test(text));
   return oneOf({
     places: [here],
     chosen: only,
@@ -224,12 +248,15 @@ function git(rest: readonly CommandWord[]): Reached {
   });
 }
 
+const patches = (words: readonly CommandWord[]): boolean =>
+  words.some(({ text }) => /^(-p|-u|--patch.*|--stat|--raw|--name.*)$|^[^-].*:/.test(text));
+
 /** With a list of files it is a search, without one a sieve for lines that other commands print. */
 function grep(rest: readonly CommandWord[], read: () => Reached): Reached {
   const options = rest.filter(({ text }) => /^-./.test(text));
   const [pattern, ...files] = rest.filter(({ text }) => !/^-./.test(text));
-  const lists = options.some(({ text }) => /^-[a-zA-Z]*[lL]|^--files-with/.test(text));
-  const deep = options.some(({ text }) => /^-[a-zA-Z]*[rR]|^--(deref|rec)/.test(text));
+  const lists = options.some(({ text }) => /^-[a-zA-Z0-9]*[lL]|^--files-with/.test(text));
+  const deep = options.some(({ text }) => /^-[a-zA-Z0-9]*[rR]|^--(deref|rec)/.test(text));
   if (lists) return deep || files.length > 0 ? listed(rest, files, null) : nothing;
   if (deep || files.length > 0) return anywhere;
   const filter = lineFilter(pattern, options);
@@ -246,9 +273,10 @@ function grep(rest: readonly CommandWord[], read: () => Reached): Reached {
 
 function ripgrep(rest: readonly CommandWord[], read: () => Reached): Reached {
   const listing = rest.some(({ text }) => text === '--files');
-  const lists = listing || rest.some(({ text }) => /^-[a-zA-Z]*l|^--files-with/.test(text));
+  const lists = listing || rest.some(({ text }) => /^-[a-zA-Z0-9]*l|^--files-with/.test(text));
   const operands = rest.filter(({ text }) => !text.startsWith('-'));
-  if (lists) return listed(rest, listing ? operands : operands.slice(1), /^-[a-zA-Z]*[u.]|^--(hidden|unrestr|no-ig)/);
+  if (lists)
+    return listed(rest, listing ? operands : operands.slice(1), /^-[a-zA-Z0-9]*[u.]|^--(hidden|unrestr|no-ig)/);
   return operands.length > 1 ? anywhere : unchosen(read());
 }
 
@@ -258,7 +286,7 @@ function completed(rest: readonly CommandWord[], read: () => Reached): Reached {
     /^(ls|basename|dirname|realpath|readlink|echo|stat|[ef]?grep|rg)$/.test(text),
   );
   const isSearch = /grep$|^rg$/.test(rest[at]?.text ?? '');
-  const lists = rest.slice(at + 1).some(({ text }) => /^-[a-zA-Z]*[lL]|^--files-with/.test(text));
+  const lists = rest.slice(at + 1).some(({ text }) => /^-[a-zA-Z0-9]*[lL]|^--files-with/.test(text));
   if (at === -1 || (isSearch && !lists)) return anywhere;
   return rest.slice(0, at).every(({ text }) => /^-(?!-?a)|^[0-9]+$|^\{\}$/.test(text)) ? unchosen(read()) : anywhere;
 }

@@ -68,6 +68,8 @@ function isHarmless({ words: [program, ...rest] }: FoundCommand): boolean {
     const [subcommand] = rest.filter(({ text }, index) => !text.startsWith('-') && rest[index - 1]?.text !== '-C');
     return gitNames.has(subcommand?.text ?? '') && !rest.some(({ text }) => /^(--no-index|-F|--file|-[cC])/.test(text));
   }
+  // What it does with them is said of the command that it starts.
+  if (name === 'find') return !rest.some(({ text }) => text === '-delete');
   const files =
     /^(docker|podman|kubectl|npm|pnpm|yarn|gh|glab)$/.test(name) && rest.some(({ text }) => takesFiles.test(text));
   return harmless.has(name) && !files;
@@ -116,9 +118,8 @@ function takenBy(word: CommandWord, command: FoundCommand, { host, read, reachOf
     .flatMap((text) => (unknown.split ? text.split(/\s+/) : [text.replace(/\n+$/, '')]))
     .filter((text) => text !== '' && !text.includes('\0') && text.length <= maxPath)
     .slice(0, maxWords)
-    .flatMap((text) =>
-      placesOfWord({ text, path: `${unknown.before}${text}${unknown.behind}`, open: false }, command, host),
-    )
+    .flatMap((text) => [`${unknown.before}${text}${unknown.behind}`, ...(unknown.split ? [text] : [])])
+    .flatMap((text) => placesOfWord({ text, path: text, open: false }, command, host))
     .map((place) => ({ ...taken(read(place).found(), null), exactly: true }));
   return [...below, ...spelled];
 }
@@ -133,7 +134,8 @@ function createFit(
   host: PolicyHost,
   read: ReadPath,
 ): (path: string, free: boolean) => boolean {
-  const { before, behind } = unknown ?? { before: '', behind: '' };
+  // Of several words the first has what stands before, the last what stands behind, and the others neither.
+  const { before, behind } = unknown === undefined || unknown.split ? { before: '', behind: '' } : unknown;
   const ends = /\.\.|\/\.?$|[*?[{]/.test(behind) ? '' : behind;
   const open = before === '' || /[=@:,]$|^-[A-Za-z]$|[*?[{]/.test(before);
   const begins = open

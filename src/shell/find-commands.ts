@@ -102,6 +102,7 @@ function createFinder(parse: ParseScript | null) {
     const before = [outer, outerOrigins] as const;
     outer = around.input;
     outerOrigins = around.origins;
+    if (read.steps.some(({ kind }) => kind === 'function' || kind === 'loop')) foresee(read.steps);
     for (const step of read.steps) {
       if (step.kind === 'values') assign(step, around);
       else if (step.kind === 'command') readStep(step, around);
@@ -112,6 +113,27 @@ function createFinder(parse: ParseScript | null) {
       }
     }
     [outer, outerOrigins] = before;
+  };
+
+  /** Where something may run later than it stands, names may hold by then what the line gives them further on. */
+  const foresee = (steps: readonly Step[]): void => {
+    for (const step of steps) {
+      if (step.kind === 'values' && step.name !== null) {
+        const words = step.words.flatMap((word) => expand(word));
+        names.mayHold(
+          step.name,
+          words.flatMap(({ unknown }) => unknown?.origins ?? []),
+        );
+      }
+      if (step.kind !== 'command') continue;
+      const words = step.words.flatMap((word) => expand(word));
+      if (reading.has(baseName(words[0]?.text ?? ''))) takes(words, inputOrigins(step, expand));
+    }
+  };
+
+  /** A name that is read holds what comes in. */
+  const takes = (words: readonly CommandWord[], origins: readonly Origin[]): void => {
+    for (const word of words.slice(1)) if (/^[A-Za-z_]\w*$/.test(word.text)) names.mayHold(word.text, origins);
   };
 
   const assign = ({ name, words, certain, append }: Extract<Step, { kind: 'values' }>, around: Around): void => {
@@ -301,9 +323,7 @@ function createFinder(parse: ParseScript | null) {
     if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) names.forget();
     if (name === 'alias') named.addAliases(words.slice(1));
     const givers = listGivers(words, around.origins);
-    if (reading.has(name)) {
-      for (const word of words.slice(1)) if (/^[A-Za-z_]\w*$/.test(word.text)) names.mayHold(word.text, givers);
-    }
+    if (reading.has(name)) takes(words, givers);
     if (name === 'set') {
       const unknown = words.flatMap((word) => word.unknown?.origins ?? []);
       for (const parameter of '@*123456789') names.mayHold(parameter, unknown);

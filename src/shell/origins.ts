@@ -33,7 +33,7 @@ export const inputOrigins = (step: Command, expand: Expand): readonly Origin[] =
 
 function readBy({ redirects, input }: Command, expand: Expand, most: { left: number }): readonly Origin[] {
   const opened = redirects.flatMap(({ operator, target, body }): readonly Origin[] => {
-    if (body !== null) return [{ kind: 'text', text: body }];
+    if (body !== null) return [{ kind: 'text', text: body }, ...(/[$`]/.test(body) ? [anything] : [])];
     if (target === null || !operator.startsWith('<') || operator === '<&') return [];
     if (operator !== '<<<') return [anything];
     const words = expand(target);
