@@ -41,7 +41,7 @@ const gitNames = names(
 export function unknownOperands({ commands }: Analysis, host: PolicyHost, read: ReadPath): readonly Taken[] {
   const reachOf = createReachOf();
   return commands.flatMap((command) =>
-    unknownOf(command).flatMap((word) => takenBy(word, command, { host, read, reachOf })),
+    unknownOf(command).flatMap((unknown) => takenBy(unknown, command, { host, read, reachOf })),
   );
 }
 
@@ -52,14 +52,25 @@ type Sight = {
   readonly reachOf: ReturnType<typeof createReachOf>;
 };
 
-function unknownOf(command: FoundCommand): readonly CommandWord[] {
+/** A word that only the run knows, and whether its command changes what it is given. */
+type Unknown = { readonly word: CommandWord; readonly changes: boolean };
+
+function unknownOf(command: FoundCommand): readonly Unknown[] {
   const { words, redirects, values } = command;
-  const opened = redirects.flatMap(({ target }) => (target?.unknown === undefined ? [] : [target]));
+  const opened = redirects.flatMap(({ target, writes }) =>
+    target?.unknown === undefined ? [] : [{ word: target, changes: writes }],
+  );
   if (words.length === 0) return opened;
   const own = [...words.slice(1), ...values].filter(({ unknown }) => unknown !== undefined);
-  return own.length === 0 || isHarmless(command)
-    ? opened
-    : [...own.filter((word) => !/^(text|none)$/.test(kindOf(word, command) ?? '')), ...opened];
+  if (own.length === 0 || isHarmless(command)) return opened;
+  const name = baseName(words[0]?.text ?? '');
+  const kinds = operandsOf(command);
+  const files = kinds === null ? own : own.filter(({ text }) => kinds.has(text));
+  const changing = !readers.has(name) && !searches.has(name);
+  return [
+    ...opened,
+    ...files.map((word) => ({ word, changes: changing && !/^(read|file|rev)$/.test(kinds?.get(word.text) ?? '') })),
+  ];
 }
 
 function isHarmless({ words: [program, ...rest] }: FoundCommand): boolean {
@@ -75,22 +86,22 @@ function isHarmless({ words: [program, ...rest] }: FoundCommand): boolean {
   return harmless.has(name) && !files;
 }
 
-/** What the shipped tables say that a command does with a word; null where they say nothing of such a command. */
-function kindOf(word: CommandWord, { words: [program, ...rest] }: FoundCommand): OperandKind | null {
+/** What the shipped tables say that a command does with its words; null where they say nothing of such a command. */
+function operandsOf({ words: [program, ...rest] }: FoundCommand): ReadonlyMap<string, OperandKind> | null {
   const table = tableOf(baseName(program?.text ?? ''), undefined);
-  const judged =
-    table === undefined
-      ? null
-      : judgeWords(
-          table,
-          rest.map(({ text }) => text),
-          undefined,
-        );
-  if (judged?.ok !== true) return null;
-  return judged.operands.find(({ kind, text }) => text === word.text && kind !== 'text')?.kind ?? 'text';
+  if (table === undefined) return null;
+  const judged = judgeWords(
+    table,
+    rest.map(({ text }) => text),
+    undefined,
+  );
+  if (!judged.ok) return null;
+  // Of two that look alike the one that is a file counts.
+  const files = judged.operands.filter(({ kind }) => kind !== 'text' && kind !== 'none');
+  return new Map(files.map(({ text, kind }) => [text, kind]));
 }
 
-function takenBy(word: CommandWord, command: FoundCommand, { host, read, reachOf }: Sight): readonly Taken[] {
+function takenBy({ word, changes }: Unknown, command: FoundCommand, { host, read, reachOf }: Sight): readonly Taken[] {
   const { unknown } = word;
   if (unknown === undefined) return [];
   const name = baseName(command.words[0]?.text ?? '');
@@ -100,10 +111,11 @@ function takenBy(word: CommandWord, command: FoundCommand, { host, read, reachOf
     given: `${word.text} of ${name}`,
     verb: 'may be',
     real,
-    changes: !readers.has(name) && !searches.has(name) && !/^(read|file|rev)$/.test(kindOf(word, command) ?? ''),
+    changes,
     opens: false,
-    admits: (path) =>
-      fits(path, reach === null) && (reach === null || reach.admits(path, real, kindOfPath(path, host))),
+    admits: once(
+      (path) => fits(path, reach === null) && (reach === null || reach.admits(path, real, kindOfPath(path, host))),
+    ),
   });
   const listed = reaches.filter(({ chosen }) => chosen || !searches.has(name));
   const below = listed.flatMap((reach): readonly Taken[] => {
@@ -122,6 +134,16 @@ function takenBy(word: CommandWord, command: FoundCommand, { host, read, reachOf
     .flatMap((text) => placesOfWord({ text, path: text, open: false }, command, host))
     .map((place) => ({ ...taken(read(place).found(), null), exactly: true }));
   return [...below, ...spelled];
+}
+
+/** Many rules ask about the same paths. */
+function once(admits: (path: string) => boolean): (path: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (path) => {
+    const answer = known.get(path) ?? admits(path);
+    known.set(path, answer);
+    return answer;
+  };
 }
 
 const maxPath = 4096;
