@@ -1,5 +1,4 @@
 import type { CommandWord, Origin } from '../schema/command.ts';
-import { printed as printedTexts } from '../shell/printed.ts';
 import { baseName, isInterpreter } from '../shell/programs.ts';
 import { findTests, type Kind } from './find-tests.ts';
 import { lineFilter } from './line-filter.ts';
@@ -69,6 +68,7 @@ const plainFormat = /^--(?:format|pretty)=(?:format:)?(?:%[HhTtPp]|%[ac][dDrtiIs
 const maxReaches = 64;
 const maxTexts = 256;
 
+type Printed = Extract<Origin, { kind: 'printed' }>;
 type ReachOf = (origins: readonly Origin[]) => Reached;
 
 /** Tells what texts of a line may be, by what gives them; each origin is looked at once. */
@@ -78,7 +78,7 @@ export function createReachOf(): ReachOf {
     if (origin.kind === 'file') return anywhere;
     return origin.kind === 'text'
       ? { reaches: [], texts: [origin.text] }
-      : printed(origin.words, () => reachOf(origin.input), reachOf);
+      : printed(origin, () => reachOf(origin.input), reachOf);
   };
   const reachOf: ReachOf = (origins) =>
     together(
@@ -98,8 +98,9 @@ function together(all: readonly Reached[]): Reached {
 }
 
 /** What a command prints, by its words and by what it reads. */
-function printed(words: readonly CommandWord[], read: () => Reached, reachOf: ReachOf): Reached {
+function printed({ words, texts }: Printed, read: () => Reached, reachOf: ReachOf): Reached {
   const own = ofProgram(words, read, reachOf);
+  if (texts.length > 0) return together([own, { reaches: [], texts }]);
   // A listing prints what it is given, where that is no directory.
   const given =
     own.reaches.length > 0 && words[0]?.text !== 'find'
@@ -113,18 +114,15 @@ function ofProgram(words: readonly CommandWord[], read: () => Reached, reachOf: 
   if (program === undefined || program.open) return anywhere;
   const name = baseName(program.text);
   if (dull.has(name) || (Object.hasOwn(dullBy, name) && dullBy[name]?.test(rest[0]?.text ?? ''))) return nothing;
-  if (name === 'echo' || name === 'printf') {
-    const unknown = rest.filter((word) => word.unknown !== undefined);
-    return together([fromWords(unknown, reachOf), { reaches: [], texts: printedTexts(words) }]);
-  }
+  if (name === 'echo' || name === 'printf') return fromWords(rest, reachOf);
   if (shortening.has(name)) return shortened(name, rest, reachOf);
   if (name === 'command' && /^-[pvV]*[vV]/.test(rest[0]?.text ?? '')) return nothing;
   if (name === 'pwd') return oneOf({ ...whole, places: [here] });
   if (name === 'find' || name === 'gfind') return found(rest, reachOf);
   if (name === 'fd' || name === 'fdfind')
-    return listed(rest, [here, ...rest], /^-[a-zA-Z0-9]*[Hu]|^--(hidden|unrestr|no-ig)/);
+    return listed(rest, [here, ...rest], /^-[a-zA-Z0-9]*[Hu]|^--(hidden|unrestr|no-ig)/, true);
   if (name === 'ls' || name === 'dir' || name === 'vdir') return ls(rest);
-  if (name === 'tree' || name === 'du') return listed(rest, rest, name === 'du' ? null : /^-[a-zA-Z0-9]*a/);
+  if (name === 'tree' || name === 'du') return listed(rest, rest, name === 'du' ? null : /^-[a-zA-Z0-9]*a/, true);
   if (name === 'git') return git(rest);
   if (/^[ef]?grep$/.test(name)) return grep(rest, read);
   if (name === 'rg') return ripgrep(rest, read);
@@ -164,7 +162,8 @@ const withoutEnd = (text: string, end: string): string =>
 function found(rest: readonly CommandWord[], reachOf: ReachOf): Reached {
   if (rest.some(({ text }) => /^-(files0-from|printf|fprintf)$/.test(text))) return anywhere;
   const tests = findTests(rest);
-  const places = tests.places.length === 0 ? [here] : tests.places;
+  // Of a word that comes to nothing no place is left.
+  const places = tests.places.every(({ open }) => open) ? [here, ...tests.places] : tests.places;
   // Where it begins only the run knows: what it asks of names holds there too.
   const elsewhere = fromWords(places, reachOf).reaches.map((reach) => ({
     ...reach,
@@ -184,13 +183,19 @@ function found(rest: readonly CommandWord[], reachOf: ReachOf): Reached {
 const oneOf = (reach: Reach): Reached => ({ reaches: [reach], texts: [] });
 
 /** Everything below some directories; without a dot where only an option shows such names. */
-function listed(rest: readonly CommandWord[], operands: readonly CommandWord[], hidden: RegExp | null): Reached {
+function listed(
+  rest: readonly CommandWord[],
+  operands: readonly CommandWord[],
+  hidden: RegExp | null,
+  directories = false,
+): Reached {
   const given = operands.filter(({ text }) => !text.startsWith('-'));
   const all = hidden === null || rest.some((word) => mayBeOption(word) || hidden.test(word.text));
   return oneOf({
-    places: given.length === 0 ? [here] : given,
+    places: given.every(({ open }) => open) ? [here, ...given] : given,
     chosen: false,
-    admits: (path, place) => all || !/(^|\/)\./.test(path.slice(place.length)),
+    admits: (path, place, kind) =>
+      (directories || kind === 'other' || kind === 'unknown') && (all || !/(^|\/)\./.test(path.slice(place.length))),
     mayBeNamed: () => false,
   });
 }
@@ -208,6 +213,7 @@ function ls(rest: readonly CommandWord[]): Reached {
     chosen: false,
     admits: (path, place) => {
       const inner = path.slice(place === '/' ? 1 : place.length + 1);
+      if (path === place) return all;
       return (deep || !inner.includes('/')) && (all || !/(^|\/)\./.test(inner));
     },
     mayBeNamed: () => false,
@@ -237,8 +243,9 @@ function git(rest: readonly CommandWord[]): Reached {
   return oneOf({
     places: [here],
     chosen: only,
-    admits: (path, place) => {
+    admits: (path, place, kind) => {
       const inner = path.slice(place.length + 1);
+      if (!untracked && kind !== 'other' && kind !== 'unknown') return false;
       // Nothing in its own directory is a file of the repository, and our database is kept out of every one.
       if (/(^|\/)\.git(\/|$)/.test(inner) || (!untracked && /(^|\/)\.reins(\/local\.db[^/]*)?$/.test(inner)))
         return false;

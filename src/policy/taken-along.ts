@@ -86,17 +86,25 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
     given: `${taken.given}, where ${name} puts what an archive holds,`,
   }));
   if (filled.length > 0) return filled;
-  const removes = name === 'rsync' && rest.some(({ text }) => /^--del/.test(text));
-  const taker = removes ? mirrors : Object.hasOwn(takers, name) ? takers[name] : undefined;
-  if (taker === undefined) return [];
-  const { by } = taker;
-  // The letters of `tar` may stand without a dash, in its first word alone.
-  if (by !== null && !rest.some(({ text }, index) => (index === 0 || text.startsWith('-')) && by.test(text))) return [];
+  const taker = takerOf(command);
+  if (taker === null) return [];
   const operands = rest.filter(({ text }) => !text.startsWith('-'));
   const all = !taker.target || rest.some(({ text }) => /^-[A-Za-z]*t|^--target/.test(text));
   // Alone, what `ln` is given is linked to here.
   const taken = all || operands.length === 1 ? operands : operands.slice(0, -1);
   return directoriesOf(taken, command, taker, host, read);
+}
+
+/** How a command takes directories whole; null where it does not. */
+export function takerOf({ words: [program, ...rest] }: FoundCommand): Taker | null {
+  const name = baseName(program?.text ?? '');
+  if (name === 'rsync' && rest.some(({ text }) => /^--del/.test(text))) return mirrors;
+  const taker = Object.hasOwn(takers, name) ? takers[name] : undefined;
+  if (taker === undefined || taker.by === null) return taker ?? null;
+  const { by } = taker;
+  // The letters of `tar` may stand without a dash, in its first word alone.
+  const takes = rest.some(({ text }, index) => (index === 0 || text.startsWith('-')) && by.test(text));
+  return takes ? taker : null;
 }
 
 const directoriesOf = (

@@ -7,7 +7,7 @@ import { createReachOf, type Reach } from './listings.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
 import { judgeWords, tableOf } from './option-tables.ts';
 import { comparable } from './paths.ts';
-import { kindOfPath, type Taken } from './taken-along.ts';
+import { kindOfPath, type Taken, takerOf } from './taken-along.ts';
 
 /**
  * Words that only the run knows: what `find`, `xargs` and `parallel` put in, what a substitution prints, what a name holds by
@@ -107,14 +107,18 @@ function takenBy({ word, changes }: Unknown, command: FoundCommand, { host, read
   const name = baseName(command.words[0]?.text ?? '');
   const { reaches, texts } = reachOf(unknown.origins);
   const fits = createFit(word, command, host, read);
+  const takes = takerOf(command) !== null;
   const taken = (real: string, reach: Pick<Reach, 'admits'> | null): Taken => ({
     given: `${word.text} of ${name}`,
     verb: 'may be',
     real,
     changes,
     opens: false,
-    admits: once(
-      (path) => fits(path, reach === null) && (reach === null || reach.admits(path, real, kindOfPath(path, host))),
+    admits: once((path) =>
+      // Whoever takes a directory whole takes what lies in it.
+      (takes ? [path, ...above(path, real)] : [path]).some(
+        (one) => fits(one, reach === null) && (reach === null || reach.admits(one, real, kindOfPath(one, host))),
+      ),
     ),
   });
   const listed = reaches.filter(({ chosen }) => chosen || !searches.has(name));
@@ -134,6 +138,16 @@ function takenBy({ word, changes }: Unknown, command: FoundCommand, { host, read
     .flatMap((text) => placesOfWord({ text, path: text, open: false }, command, host))
     .map((place) => ({ ...taken(read(place).found(), null), exactly: true }));
   return [...below, ...spelled];
+}
+
+/** The directories that a path lies in, up to this one. */
+function above(path: string, directory: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = path; at !== directory && at.includes('/'); ) {
+    at = at.slice(0, at.lastIndexOf('/'));
+    found.push(at === '' ? '/' : at);
+  }
+  return found;
 }
 
 /** Many rules ask about the same paths. */

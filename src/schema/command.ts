@@ -27,7 +27,13 @@ export type UnknownPart = {
 
 /** What gives a text that only the run knows: a command that prints it, a text of the line itself, or anything else. */
 export type Origin =
-  | { readonly kind: 'printed'; readonly words: readonly CommandWord[]; readonly input: readonly Origin[] }
+  | {
+      readonly kind: 'printed';
+      readonly words: readonly CommandWord[];
+      readonly input: readonly Origin[];
+      /** What it prints of what the line spells out: an `echo`. */
+      readonly texts: readonly string[];
+    }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file' };
 

@@ -8,8 +8,8 @@ import { cameFrom } from './filled-in.ts';
 import { listGivers, listsRead } from './lists.ts';
 import { readsCode, linesInCode } from './code-lines.ts';
 import { codeLines, type Payload, payloadsOf } from './payload.ts';
-import { baseName, isInterpreter, shells } from './programs.ts';
-import { createScriptFiles, filesWritten, type Held } from './script-files.ts';
+import { baseName, shells } from './programs.ts';
+import { createScriptFiles, filesWritten } from './script-files.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
 import { type Choice, literalWord } from './words.ts';
 import { createWritten } from './written.ts';
@@ -75,8 +75,6 @@ function createFinder(parse: ParseScript | null) {
   /** What the text that is being read gets from outside, where nothing in it stands before a pipe. */
   let outer: readonly string[] = [];
   let outerOrigins: readonly Origin[] = [];
-  /** Scripts that are being read: one may start itself. */
-  const running = new Set<Held>();
   /** Something in the line may run again, or later than it stands: a loop, a function, a trap. */
   let repeats = false;
 
@@ -84,9 +82,13 @@ function createFinder(parse: ParseScript | null) {
     unread ??= what;
   });
   const { expand } = names;
-  const files = createScriptFiles();
-  /** Scripts that have been started, for a line in which they may be again. */
-  const ran = new Map<string, { readonly words: readonly CommandWord[]; readonly around: Around; held: Held | null }>();
+  const files = createScriptFiles<Around>({
+    reveal: (payload, path, around) => reveal(payload, path, around),
+    unnamed: (why) => {
+      unnamed ??= why;
+    },
+    isProgram,
+  });
   const directories = createDirectories({
     valuesOf: names.valuesOf,
     spent: () => {
@@ -108,7 +110,7 @@ function createFinder(parse: ParseScript | null) {
       else if (step.kind === 'command') readStep(step, around);
       else {
         repeats = true;
-        for (const name of files.names()) again(name);
+        files.startAgain();
         if (step.kind === 'function') named.addFunction(step.name);
       }
     }
@@ -178,41 +180,10 @@ function createFinder(parse: ParseScript | null) {
     const { paths, reads } = filesWritten(words);
     if (targets.length > 0) {
       const texts = written(words.length === 0 ? step.input : [step]);
-      for (const path of targets) put(path, texts);
+      for (const path of targets) files.put(path, texts);
     }
-    for (const path of paths) put(path, reads ? input : ['<(:)']);
-  };
-
-  const put = (path: string, texts: readonly string[]): void => {
-    const known = texts.filter((text) => !isProgram(text));
-    files.put(path, known, known.length < texts.length);
-    if (repeats) again(baseName(path));
-  };
-
-  /** A script that was started before may be started once more. */
-  const again = (name: string): void => {
-    const before = ran.get(name);
-    if (before !== undefined && before.held !== files.held(name)) runs(before.words, before.around);
-  };
-
-  /** Has the script read that stands in a file, where the line has written it. */
-  const runs = (words: readonly CommandWord[], around: Around): void => {
-    const path = words[0]?.text ?? '';
-    const held = files.held(path);
-    ran.set(baseName(path), { words, around, held });
-    if (held === null || running.has(held)) return;
-    running.add(held);
-    if (held.open) unnamed ??= `what ${path} holds is written by another command`;
-    for (const text of held.texts) {
-      const other = /^#!\s*(?:\S*\/)?(?:env\s+(?:-S\s+)?)?(\S+)/.exec(text)?.[1];
-      const interpreter = other === undefined || shells.has(baseName(other)) ? null : baseName(other);
-      const payloads: readonly Payload[] =
-        interpreter === null
-          ? [{ kind: 'line', words: [literalWord(text)] }]
-          : codeLines(linesInCode(interpreter, text));
-      for (const payload of payloads) reveal(payload, path, around);
-    }
-    running.delete(held);
+    for (const path of paths) files.put(path, reads ? input : [unseen]);
+    if (repeats) files.startAgain();
   };
 
   const redirectsOf = (one: ScriptRedirect, choice: Choice): readonly CommandRedirect[] => {
@@ -249,8 +220,7 @@ function createFinder(parse: ParseScript | null) {
         const programs = words.filter((word) => word.open && isProgram(word.text));
         const prints = programs.flatMap((word) => printedBy(word.text));
         if (operator === '<<<' || programs.length > 0) return [text, ...prints];
-        const held = files.held(text);
-        return held === null ? [] : [...held.texts, ...(held.open ? ['<(:)'] : [])];
+        return files.input(text, unseen);
       });
     });
     if (texts.length > 0) return texts;
@@ -278,7 +248,7 @@ function createFinder(parse: ParseScript | null) {
       unread ??= `more than ${maxRevealed} commands stand in the words of others`;
       return;
     }
-    const known = [...around.input.filter((text) => !isProgram(text)), ...codeIn(words)];
+    const known = [...around.input.filter((text) => !isProgram(text)), ...files.code(words)];
     const read = [...codeRead(words, known), ...wordsRead(words, known)].map(literalWord);
     const values = [...read, ...listsRead(words, around.origins)];
     directories.during(words, () => {
@@ -290,18 +260,6 @@ function createFinder(parse: ParseScript | null) {
         words,
         reads || baseName(words[0]?.text ?? '') !== 'exec' ? around : { ...around, input: [], origins: [] },
       );
-    });
-  };
-
-  /** The code of an interpreter in files that the line has written. */
-  const codeIn = (words: readonly CommandWord[]): readonly string[] => {
-    const name = baseName(words[0]?.text ?? '');
-    if (!isInterpreter(name) || shells.has(name)) return [];
-    const script = words.slice(1).find(({ text }) => !text.startsWith('-'));
-    return words.slice(1).flatMap((word) => {
-      const held = files.held(word.text);
-      if (held?.open === true && word === script) unnamed ??= `what ${word.text} holds is written by another command`;
-      return held?.texts ?? [];
     });
   };
 
@@ -331,8 +289,8 @@ function createFinder(parse: ParseScript | null) {
     for (const payload of payloadsOf(words)) {
       reveal('words' in payload ? { ...payload, words: cameFrom(payload.words, givers) } : payload, name, around);
     }
-    if (program.text.includes('/')) runs(words, around);
-    for (const text of codeRead(words, [...around.input, ...codeIn(words)])) {
+    if (program.text.includes('/')) files.start(words, around);
+    for (const text of codeRead(words, [...around.input, ...files.code(words)])) {
       for (const payload of codeLines(linesInCode(name, text)))
         reveal(payload, name, { ...around, input: [], origins: [] });
     }
@@ -358,7 +316,8 @@ function createFinder(parse: ParseScript | null) {
       if (depth >= maxDepth) unread ??= `commands stand in one another more than ${maxDepth} deep`;
       else if (isScript(name)) {
         command(payload.words, [], { depth: depth + 1, input, origins });
-        if (!(payload.words[0]?.text ?? '').includes('/')) runs(payload.words, { depth: depth + 1, input, origins });
+        if (!(payload.words[0]?.text ?? '').includes('/'))
+          files.start(payload.words, { depth: depth + 1, input, origins });
       } else command(payload.words, [], { depth: depth + 1, input, origins });
       return;
     }
@@ -422,4 +381,5 @@ function wordsRead([program]: readonly CommandWord[], input: readonly string[]):
 const isScript = (name: string): boolean => shells.has(name) || name === 'source' || name === '.';
 
 /** A command that stands as a file, whose output is not known: `bash < <(cmd)`. */
+const unseen = '<(:)';
 const isProgram = (text: string): boolean => text.startsWith('<(');

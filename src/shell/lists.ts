@@ -26,7 +26,7 @@ function each(names: string, option: RegExp | null): Record<string, RegExp | nul
 export function listGivers(words: readonly CommandWord[], read: readonly Origin[]): readonly Origin[] {
   const [program, ...rest] = words;
   const name = baseName(program?.text ?? '');
-  if (finders.has(name)) return [{ kind: 'printed', words, input: read }];
+  if (finders.has(name)) return [{ kind: 'printed', words, input: read, texts: [] }];
   const from = name === 'xargs' || name === 'parallel' ? listFile(rest, /^-[A-Za-z0]*a(?!.*=)|^--arg-file/) : null;
   return from === null || from === '-' ? read : [anything];
 }

@@ -1,4 +1,5 @@
 import type { CommandWord, Origin } from '../schema/command.ts';
+import { printed } from './printed.ts';
 import type { ScriptWord, Step } from './script.ts';
 
 /** Most commands that are kept for one text: what comes from more of them may be anything. */
@@ -24,7 +25,7 @@ function origin(step: Command, expand: Expand, most: { left: number }): Origin {
   most.left -= 1;
   if (most.left < 0) return anything;
   const words = step.words.flatMap((word) => expand(word));
-  return { kind: 'printed', words, input: readBy(step, expand, most) };
+  return { kind: 'printed', words, input: readBy(step, expand, most), texts: printed(words) };
 }
 
 /** What a command reads: what its redirections open, else what stands before its pipe. */

@@ -79,6 +79,8 @@ describe('an operand that only the run knows', () => {
     'tar -T names -cf x.tar',
     'find . -type f | tar cf x.tar -T -',
     'find . -type f | cpio -o',
+    'find . -type d | tar -T - -cf x.tar',
+    'ls -ad . | xargs -I{} cp -r {} /tmp/x',
     'rsync --files-from=names . /tmp/x',
     // Substitutions.
     'cat "$(ls -a | grep env)"',
@@ -91,6 +93,7 @@ describe('an operand that only the run knows', () => {
     'while :; do cat "$X"; X=$(ls -a | grep env); done',
     "export X=$(printf '%s%s' .e nv | uniq); sh -c 'cat $X'",
     'read X <<E\n$(cat names)\nE\ncat $X',
+    'find $(cat none) -type f -exec cat {} +',
     'A=-a; cat $(ls $A | tail -1)',
     'find "$(pwd)" -type f -exec cat {} +',
     'cat $(cat names)',
