@@ -100,6 +100,33 @@ it('goes on with a message whose page was left before it was answered', async ()
   expect(world.problems).toEqual([]);
 });
 
+it('shows a message once that arrives after it was given up', async () => {
+  const { client, call } = world.served;
+  await client.createSession({ name: 'late' });
+  const page = await world.open('/chat/late');
+  await page.getByText('Ask for something to be done here').waitFor();
+  let key: string | undefined;
+  await page.route('**/api/sessions/late/messages', (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    key ??= route.request().headers()['idempotency-key'];
+    return route.abort();
+  });
+  const again = page.getByRole('button', { name: 'Try again' });
+  // The key that ends a composition in Safari sends nothing.
+  await composer(page).fill('late');
+  await composer(page).dispatchEvent('keydown', { key: 'Enter', keyCode: 229 });
+  expect([await composer(page).inputValue(), key]).toEqual(['late', undefined]);
+  await page.keyboard.press('Enter');
+  await again.waitFor();
+  const headers = { 'idempotency-key': key ?? '' };
+  expect((await call('POST', '/api/sessions/late/messages', { body: { text: 'late' }, headers })).status).toBe(202);
+  await page.getByText('It is said.').waitFor();
+  await again.waitFor({ state: 'detached' });
+  expect(await bubbles(page)).toEqual(['late']);
+  await page.locator('[aria-live=polite]', { hasText: /^Reins has answered$/ }).waitFor({ state: 'attached' });
+  expect(world.problems).toEqual([]);
+});
+
 it('keeps what is being written and what it is sent with, also under another name of the chat', async () => {
   await world.served.client.createSession({ name: 'before' });
   const page = await world.open('/chat/before');

@@ -72,7 +72,8 @@ export function Composer({
     setText('');
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.nativeEvent.isComposing) return;
+    // Of the key that ends a composition Safari says in another way what it belongs to.
+    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
     const named = event.currentTarget.form?.querySelectorAll<HTMLElement>('.mentions button') ?? [];
     if (named.length > 0 && !event.shiftKey && (event.key === 'Tab' || event.key === 'ArrowUp')) {
       // The list stands above: Tab takes its first file, and the arrow goes to the nearest.

@@ -157,7 +157,10 @@ export function useChat(name: string): Chat {
     let gone = false;
     // Behind the answer to what was sent from here: until then nobody knows whose message the first of the run is.
     const follow = (id: string, run: string): void => {
-      if (!gone) setRunId(begun.current.get(id) ?? run);
+      if (gone) return;
+      setRunId(begun.current.get(id) ?? run);
+      // It may be of a message that was given up here: the chat is read for it.
+      if (unconfirmedOf(name).length > 0) reload();
     };
     const stop = onFeed((entries) => {
       for (const { kind, session_id, run_id } of entries) {
@@ -171,7 +174,7 @@ export function useChat(name: string): Chat {
       gone = true;
       stop();
     };
-  }, [sessionId]);
+  }, [name, sessionId, reload]);
 
   const finished = useCallback(() => {
     setRunId(null);
@@ -214,8 +217,14 @@ export function useChat(name: string): Chat {
       setRefusals((before) => before.filter((each) => each.id !== id));
       sent.current.count += 1;
       const answered = deliver(name, message).then(
-        ({ run_id }) => {
+        ({ run_id, message_id }) => {
           setRunId(run_id);
+          // It had come before, and its run has told of it.
+          setHeard((now) => {
+            const { items } = now.transcript;
+            if (!items.some((item) => item.kind === 'user' && item.id === message_id)) return now;
+            return { ...now, transcript: { items: items.filter((item) => item.id !== id) } };
+          });
           // A chat that was not there when it was read is there now.
           if (!isKnown.current) reload();
         },

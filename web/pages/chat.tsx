@@ -123,6 +123,13 @@ function Conversation({
   useEffect(() => {
     if (streams) announce('Reins is answering');
   }, [streams]);
+  const running = useRef(chat.runId);
+  const ended = last?.kind === 'end' ? last.status : null;
+  useEffect(() => {
+    if (running.current !== null && chat.runId === null)
+      announce(ended === null ? 'Reins has answered' : `The turn: ${ended}`);
+    running.current = chat.runId;
+  }, [chat.runId, ended]);
   return (
     <>
       <div className="conversation">
