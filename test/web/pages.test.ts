@@ -174,6 +174,27 @@ it('follows what is set up in a terminal', async () => {
   expect(world.problems).toEqual([]);
 });
 
+it('says that a workspace without a directory of its own has no chats yet, whatever else is ready', async () => {
+  const page = await world.open('/plans');
+  await page.route('**/api/setup-status', async (route) => {
+    const response = await route.fetch();
+    const message = 'There is no .reins directory here or above.';
+    const issue = { code: 'no_project', severity: 'info', category: 'storage', message, fixPath: null, subject: null };
+    await route.fulfill({
+      response,
+      json: { ...(await response.json()), ready: true, issues: [{ ...issue, cliCommand: 'reins init' }] },
+    });
+  });
+  await page.goto(`${world.served.url}/setup`);
+  await page.getByRole('listitem').filter({ hasText: 'Run “reins init” in this directory' }).waitFor();
+  expect(await page.getByText('Everything is ready').count()).toBe(0);
+  await world.served.client.createSession({ name: 'homeless' });
+  await page.goto(`${world.served.url}/chat/homeless`);
+  await page.getByRole('heading', { name: 'One thing is missing' }).waitFor();
+  await page.getByText('reins init').waitFor();
+  expect(world.problems).toEqual([]);
+});
+
 it('lays the cards of a row of backends out alike, and says what is wrong and what to look at apart', async () => {
   const { client } = world.served;
   await client.createBackend({ name: 'far', type: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1' });

@@ -68,6 +68,9 @@ const demoChain = JSON.stringify({
   ],
 });
 
+/** `at`: the page on which it is done; absent where it is done in the terminal. */
+type Step = { readonly words: string; readonly done: boolean; readonly at?: string };
+
 function FirstSteps({ status }: { readonly status: Status }) {
   const [, navigate] = useLocation();
   const demo = useAction(() =>
@@ -77,7 +80,10 @@ function FirstSteps({ status }: { readonly status: Status }) {
     }),
   );
   const own = status.backendChecks.filter(({ type }) => type !== 'scripted');
-  const steps = [
+  // Its chains, and so its chats, are those of the directory that the server found when it began.
+  const homeless = status.issues.some(({ code }) => code === 'no_project');
+  const steps: readonly Step[] = [
+    ...(homeless ? [{ words: 'Run “reins init” in this directory, and start the server again', done: false }] : []),
     { words: 'Choose a provider and register it', done: own.length > 0, at: '/backends?add=1' },
     { words: 'Check that it answers', done: own.some(({ reachable }) => reachable), at: '/backends' },
     {
@@ -88,7 +94,7 @@ function FirstSteps({ status }: { readonly status: Status }) {
     { words: 'Send a first message', done: false, at: '/chat' },
   ];
   const next = steps.findIndex(({ done }) => !done);
-  if (status.ready) {
+  if (status.ready && !homeless) {
     return (
       <p className="note good row">
         Everything is ready. <Link href="/chat">Go to the chat</Link>
@@ -104,7 +110,11 @@ function FirstSteps({ status }: { readonly status: Status }) {
             <span className={`tag ${done ? 'good' : index === next ? 'accent' : ''}`}>
               {done ? 'done' : `step ${index + 1}`}
             </span>
-            {index === next ? <Link href={at}>{words}</Link> : <span className={done ? 'muted' : ''}>{words}</span>}
+            {index === next && at !== undefined ? (
+              <Link href={at}>{words}</Link>
+            ) : (
+              <span className={done ? 'muted' : ''}>{words}</span>
+            )}
           </li>
         ))}
       </ol>
