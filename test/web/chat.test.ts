@@ -405,13 +405,24 @@ it('starts a chat under the name in its address where there is none, and sends t
 it('asks for the login again when it has ended, over the page, which keeps what was being written', async () => {
   const page = await world.open('/chat/default');
   await page.getByRole('textbox', { name: 'Message' }).fill('half a thought');
+  // Who is typing goes on for a moment: nothing of it is taken for the password, and Enter tries none.
+  const tried: string[] = [];
+  page.on('request', (request) => request.url().endsWith('/login') && tried.push(request.url()));
+  await page.evaluate(`new MutationObserver((_, observer) => {
+    if (document.querySelector('dialog[open]') === null) return;
+    observer.disconnect();
+    for (const key of ['a', 'Enter']) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+    window.typedInto = document.activeElement.tagName;
+  }).observe(document.body, { childList: true, subtree: true, attributes: true })`);
   // A new password ends every other session.
   const changed = await world.served.call('POST', '/api/auth/change-password', {
     body: { current_password: 'admin', new_password: 'correct horse battery' },
   });
   expect(changed.status).toBe(200);
   await page.getByRole('heading', { name: 'Your login has ended' }).waitFor();
-  expect(await page.evaluate('document.activeElement.type')).toBe('password');
+  await expect.poll(() => page.evaluate('window.typedInto')).toBe('DIALOG');
+  await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('password');
+  expect([await page.getByLabel('Password').inputValue(), tried]).toEqual(['', []]);
   expect(await axeFaults(page)).toEqual([]);
   await page.getByLabel('Password').fill('correct horse battery');
   await page.keyboard.press('Enter');

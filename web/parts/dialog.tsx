@@ -12,6 +12,7 @@ export function Dialog({
   title,
   onClose,
   onKey,
+  unasked = false,
   children,
   foot,
 }: {
@@ -20,6 +21,8 @@ export function Dialog({
   readonly onClose?: (() => void) | undefined;
   /** A key without a modifier, once, outside of text fields. */
   readonly onKey?: (key: string) => void;
+  /** Nobody has pressed anything for it: it may come in the middle of a word. */
+  readonly unasked?: boolean;
   readonly children: ReactNode;
   readonly foot?: ReactNode;
 }) {
@@ -31,12 +34,15 @@ export function Dialog({
     if (dialog?.open === false) dialog.showModal();
     // The browser takes the first thing that can be reached: Close, which the first blank of what is typed would press.
     const wanted = dialog?.querySelector<HTMLElement>('[data-first]') ?? dialog?.querySelector<HTMLElement>(fields);
-    wanted?.focus();
+    let stop: (() => void) | null = null;
+    if (unasked && dialog !== null && isField(before)) stop = focusWhenQuiet(dialog, wanted ?? null);
+    else wanted?.focus();
     return () => {
+      stop?.();
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
-  }, []);
+  }, [unasked]);
   return (
     <dialog
       ref={element}
@@ -66,4 +72,31 @@ export function Dialog({
       </div>
     </dialog>
   );
+}
+
+const isField = (element: Element | null): boolean =>
+  element instanceof HTMLElement && (element.isContentEditable || element.matches('input, textarea'));
+
+/** How long nothing is typed by who has seen that the keys go elsewhere. */
+const quietMs = 700;
+
+/** What is being typed was meant for another field: a password would be made of it, and Enter would send it. @returns how to stop */
+function focusWhenQuiet(dialog: HTMLDialogElement, wanted: HTMLElement | null): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (document.activeElement === dialog) wanted?.focus();
+      stop();
+    }, quietMs);
+  };
+  const stop = () => {
+    clearTimeout(timer);
+    dialog.removeEventListener('keydown', wait);
+  };
+  dialog.tabIndex = -1;
+  dialog.focus();
+  dialog.addEventListener('keydown', wait);
+  wait();
+  return stop;
 }

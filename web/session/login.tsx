@@ -36,7 +36,7 @@ export function LoginPage() {
 export function LoginAgain() {
   const status = useData('login status', () => auth.status());
   return (
-    <Dialog title="Your login has ended">
+    <Dialog title="Your login has ended" unasked>
       <p>
         Log in again to go on where you were, or open a link of “reins beam link” in this browser and come back. What
         you were writing is still there.
