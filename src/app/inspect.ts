@@ -27,7 +27,7 @@ import { freeBytes, type Machine } from './machine.ts';
 import type { StoreRooms } from './store-rooms.ts';
 
 export type InspectDeps = {
-  readonly options: Pick<AppOptions, 'policy'>;
+  readonly options: Pick<AppOptions, 'policy' | 'serving'>;
   readonly machine: Machine;
   readonly workspace: Workspace;
   readonly store: StoreRooms;
@@ -93,6 +93,7 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
     const { interrupted, suspended, unknown } = store.runs.resting(deps.now());
     const whole = deps.problem === null ? await lookThrough(chainAgeMs) : null;
     const dataDir = workspace.dataDirExists ? workspace.dataDir : null;
+    const defaultChain = store.settings.value('default-chain') ?? '';
     return {
       dataDir,
       root: workspace.root,
@@ -130,7 +131,8 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
       asks: { pending: asks.length, oldest: asks.map((ask) => ask.created_at).sort()[0] ?? null },
       runs: { interrupted, suspended, unknownOutcome: unknown, stuck: store.runs.stuck() },
       chainMaxTokens: null,
-      defaultChain: store.settings.value('default-chain') ?? '',
+      defaultChain,
+      servesNoChats: dataDir === null && defaultChain === '' && deps.options.serving?.chain === null,
     };
   };
 }

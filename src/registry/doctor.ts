@@ -23,9 +23,11 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
   if (found.dataDir === null) {
     yield issue({
       code: 'no_project',
-      severity: 'info',
+      severity: found.servesNoChats ? 'error' : 'info',
       category: 'storage',
-      message: 'There is no .reins directory here or above.',
+      message: `There is no .reins directory here or above${
+        found.servesNoChats ? ', so no chat can begin: make it, and start the server again' : ''
+      }.`,
       cliCommand: 'reins init',
     });
   } else if (!found.hasRunChain) {

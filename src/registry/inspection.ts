@@ -76,4 +76,6 @@ export type Inspection = {
   /** The largest `max_tokens` that a default chain asks for. */
   readonly chainMaxTokens: { readonly path: string; readonly tokens: number } | null;
   readonly defaultChain: string;
+  /** A server is looked at that has no chain to make a chat of: its workspace has no data directory, and none was named. */
+  readonly servesNoChats: boolean;
 };

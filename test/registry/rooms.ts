@@ -69,6 +69,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
   runs: { interrupted: 0, suspended: 0, unknownOutcome: [], stuck: [] },
   chainMaxTokens: null,
   defaultChain: '',
+  servesNoChats: false,
 });
 
 /** The room over a real database, with a clock that only moves when told to. */

@@ -483,6 +483,7 @@ describe('what other rooms find', () => {
 
   it.each([
     ['info no_project: reins init', () => ({ dataDir: null })],
+    ['error no_project: reins init', () => ({ dataDir: null, servesNoChats: true })],
     ['warning default_run_chain_missing: reins init', () => ({ hasRunChain: false })],
     [
       'error chain_invalid: reins chain vet /c.json',

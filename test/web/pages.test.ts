@@ -179,7 +179,7 @@ it('says that a workspace without a directory of its own has no chats yet, whate
   await page.route('**/api/setup-status', async (route) => {
     const response = await route.fetch();
     const message = 'There is no .reins directory here or above.';
-    const issue = { code: 'no_project', severity: 'info', category: 'storage', message, fixPath: null, subject: null };
+    const issue = { code: 'no_project', severity: 'error', category: 'storage', message, fixPath: null, subject: null };
     await route.fulfill({
       response,
       json: { ...(await response.json()), ready: true, issues: [{ ...issue, cliCommand: 'reins init' }] },

@@ -183,9 +183,7 @@ const examples = [
 /** Nothing was said yet: three ways to begin, or what is missing before. */
 function Nothing({ chat, options }: { readonly chat: Chat; readonly options: SendOptions }) {
   const { setup } = useEverywhere();
-  // Without a directory of its own the workspace has no chain that a chat could be made of.
-  const missing =
-    setup.value?.issues.filter(({ severity, code }) => severity === 'error' || code === 'no_project') ?? [];
+  const missing = setup.value?.issues.filter(({ severity }) => severity === 'error') ?? [];
   // Without a backend no model can be chosen: it comes first, as in the set-up.
   const issue = missing.find(({ code }) => code === 'no_backends') ?? missing[0];
   if (issue !== undefined) {

@@ -81,7 +81,7 @@ function FirstSteps({ status }: { readonly status: Status }) {
   );
   const own = status.backendChecks.filter(({ type }) => type !== 'scripted');
   // Its chains, and so its chats, are those of the directory that the server found when it began.
-  const homeless = status.issues.some(({ code }) => code === 'no_project');
+  const homeless = status.issues.some(({ code, severity }) => code === 'no_project' && severity === 'error');
   const steps: readonly Step[] = [
     ...(homeless ? [{ words: 'Run “reins init” in this directory, and start the server again', done: false }] : []),
     { words: 'Choose a provider and register it', done: own.length > 0, at: '/backends?add=1' },
