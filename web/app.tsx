@@ -15,9 +15,9 @@ import { renewWhileUsed } from './session/renewal.ts';
 import { lookElsewhere, session } from './session/session.ts';
 
 const lazily = (load: () => Promise<ComponentType>) => lazy(() => load().then((found) => ({ default: found })));
-const routes = pages.flatMap(({ paths, load }) => {
+const routes = pages.flatMap(({ at, paths, stays, load }) => {
   const Shown = lazily(load);
-  return paths.map((path) => ({ path, Shown }));
+  return paths.map((path) => ({ key: stays === true ? at : path, path, Shown }));
 });
 
 /** Who is there decides what is drawn; a login that has ended leaves the page under the form. */
@@ -59,8 +59,8 @@ function Inside() {
           }
         >
           <Switch>
-            {routes.map(({ path, Shown }) => (
-              <Route key={path} path={path}>
+            {routes.map(({ key, path, Shown }) => (
+              <Route key={key} path={path}>
                 <Shown />
               </Route>
             ))}

@@ -6,6 +6,8 @@ export type PageEntry = {
   readonly at: string;
   /** Every path of the page, as the router reads them; `useParams` of wouter gives the members. */
   readonly paths: readonly string[];
+  /** What it shows on all of them stays when it goes from one to another. */
+  readonly stays?: boolean;
   readonly word: string;
   readonly icon: IconName;
   /** The letter behind `g` (09 §8.16). */
@@ -25,6 +27,7 @@ export const pages: readonly PageEntry[] = [
   {
     at: '/chat',
     paths: ['/', '/chat', '/chat/:session'],
+    stays: true,
     word: 'Chat',
     icon: 'chat',
     key: 'c',

@@ -165,8 +165,12 @@ it('offers a new chat in the place of one that was deleted elsewhere, and keeps 
 
 it('begins a new chat at its composer, takes code and messages along, and says one of them again', async () => {
   const page = await world.open('/chat');
+  await page.locator('a.session').first().waitFor();
+  // The list beside the chat stays: it is not read from its beginning.
+  await page.evaluate("document.querySelector('.session-list').dataset.mark = 'same'");
   await page.getByRole('button', { name: 'New', exact: true }).click();
   await page.waitForURL(/\/chat\/session-/);
+  expect(await page.locator('.session-list[data-mark=same]').count()).toBe(1);
   await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Message');
   await page.keyboard.type('how is it done?');
   await page.keyboard.press('Enter');
