@@ -48,10 +48,11 @@ export function TranscriptView({
 
   /** Asks whose cards were here. */
   const asked = useRef(new Set<string>());
-  const isNews = (ask: string | undefined): boolean => {
-    const news = ask !== undefined && !asked.current.has(ask);
-    if (news) asked.current.add(ask);
-    return news;
+  const newCard = (box: HTMLElement): HTMLElement | undefined => {
+    const cards = [...box.querySelectorAll<HTMLElement>('article.card')];
+    const [first] = cards.filter(({ dataset: { ask = '' } }) => !asked.current.has(ask));
+    for (const { dataset } of cards) asked.current.add(dataset['ask'] ?? '');
+    return first;
   };
 
   // Growth and new items alike: whoever was at the end stays there, and who sends something goes there.
@@ -64,10 +65,11 @@ export function TranscriptView({
       follows.current = true;
     }
     const box = element.current;
-    if (box === null || !follows.current) return;
+    if (box === null) return;
+    const card = newCard(box);
+    if (!follows.current) return;
     box.scrollTop = box.scrollHeight;
     // Who is asked reads from the beginning: what does not fit is below, where the buttons are.
-    const card = [...box.querySelectorAll<HTMLElement>('article.card')].find(({ dataset }) => isNews(dataset['ask']));
     const above = (card?.getBoundingClientRect().top ?? 0) - box.getBoundingClientRect().top;
     if (card !== undefined && above < 0) {
       box.scrollTop += above - cardGapPx;
