@@ -109,6 +109,8 @@ export type ServerGround = {
   answeredRuns(): readonly string[];
   /** Notes where this process listens, for other faces to say. @returns takes it back */
   noteServing(port: number): () => void;
+  /** Where servers of this database have noted that they listen. */
+  servingPorts(): readonly number[];
   readonly schema: number;
   readonly tenant: string;
   readonly reinsHome: string;

@@ -54,6 +54,7 @@ export function openGround({ options, machine, workspace, store, rooms, now, res
       return rooms.runs.answered({ tenant: options.tenant, workspace: workspace.root }, now());
     },
     noteServing: rooms.serving.note,
+    servingPorts: rooms.serving.ports,
     comesFromTool: (ports) => comesFromTool({ ...rooms, tenant: options.tenant, now }, ports),
     schema: store.schema,
     tenant: options.tenant,

@@ -78,12 +78,18 @@ export function createBeamCommands({ ground, secrets, now }: CommandDeps) {
       logins.note('token_rotated', note);
     },
 
-    /** A login link of a running server of this database. @throws RuntimeError not_found */
-    async link(host: string, port: number): Promise<string> {
+    /**
+     * A login link of a running server of this database.
+     * @param ports where it may listen, the first to be asked first
+     * @throws RuntimeError not_found
+     */
+    async link(host: string, ports: readonly [number, ...number[]]): Promise<string> {
       const address = parseAddress(host === 'localhost' ? '127.0.0.1' : host);
       const own = address === null ? host : localHost(address);
       // It may have been started for another address than the one that is configured.
-      for (const at of new Set([own, ...ownAddresses()])) {
+      const addresses = [...new Set([own, ...ownAddresses()])];
+      const places = [...new Set(ports)].flatMap((port) => addresses.map((at) => ({ at, port })));
+      for (const { at, port } of places) {
         const scheme = await runningAt(at, port);
         const version =
           scheme === null ? null : await ask({ scheme, host: at, port, path: '/api/version', token: this.token() });
@@ -92,7 +98,7 @@ export function createBeamCommands({ ground, secrets, now }: CommandDeps) {
         if (instance === logins.instanceId) return makeLink(logins, `${scheme}://${inUrl(at)}:${port}`, now());
       }
       const name = inUrl(own);
-      throw new RuntimeError('not_found', `No server of this database runs on ${name}:${port}.`, {
+      throw new RuntimeError('not_found', `No server of this database runs on ${name}:${ports[0]}.`, {
         hints: ['reins beam', 'reins beam link --port <port>'],
       });
     },

@@ -157,7 +157,10 @@ describe('reins beam', () => {
     const own = await world.run(['beam', '--port', String(server.port)]);
     expect([own.code, own.stderr]).toEqual([1, expect.stringContaining(`reins beam link --port ${server.port}`)]);
     const link = await world.run(['beam', 'link', '--port', String(server.port)]);
-    expect(link.stdout).toMatch(new RegExp(`^http://127.0.0.1:${server.port}/#code=[\\w-]{43}\\n$`));
+    const isLink = new RegExp(`^http://127.0.0.1:${server.port}/#code=[\\w-]{43}\\n$`);
+    expect(link.stdout).toMatch(isLink);
+    // Nobody has to remember on which port it was started.
+    expect((await world.run(['beam', 'link'])).stdout).toMatch(isLink);
     await stop(server);
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));

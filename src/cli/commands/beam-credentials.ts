@@ -138,9 +138,12 @@ const link: Handler = async (context) => {
   const beam = await commands(context, 'write');
   const settings = beam.ground.settings();
   const variable = context.process.environment['REINS_PORT'] || null;
-  const port = flags.number('port') ?? (variable === null ? settings.port : readPort(context, variable));
+  const named = flags.number('port') ?? (variable === null ? null : readPort(context, variable));
+  // One that was started on another port has said where it is; what was named is what is meant.
+  const ports = named === null ? beam.ground.servingPorts() : [];
+  const port = named ?? settings.port;
   const host = context.process.environment['REINS_ADDR'] || settings.host;
-  const url = await beam.link(host, port === 0 ? defaultPort : port);
+  const url = await beam.link(host, [port === 0 ? defaultPort : port, ...ports]);
   return said(context, url, { login_url: url });
 };
 
