@@ -144,6 +144,16 @@ it('keeps what is being written and what it is sent with, also under another nam
   await page.getByRole('button', { name: /policy read-only/ }).waitFor();
   expect(await composer(page).inputValue()).toBe('half a thought');
   expect(await page.title()).toBe('behind · Chat · Reins');
+
+  // With the chat it goes: another one of its name begins anew.
+  await page.getByRole('button', { name: 'About this chat' }).click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Really delete it?' }).click();
+  await page.waitForURL(/\/chat$/);
+  await world.served.client.createSession({ name: 'behind' });
+  await page.goto(`${world.served.url}/chat/behind`);
+  await page.getByRole('button', { name: /policy policy/ }).waitFor();
+  expect(await composer(page).inputValue()).toBe('');
   expect(world.problems).toEqual([]);
 });
 

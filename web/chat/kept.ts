@@ -47,6 +47,13 @@ export function moveKept(from: string, to: string): void {
   move(outgoingOf(from), outgoingOf(to), none);
 }
 
+/** A chat is gone by somebody's wish: one that gets its name is another one. */
+export function forgetKept(session: string): void {
+  draftOf(session).set('');
+  optionsOf(session).set(standard);
+  outgoingOf(session).set(none);
+}
+
 function move<T>(from: Store<T>, to: Store<T>, nothing: T): void {
   to.set(from.get());
   from.set(nothing);

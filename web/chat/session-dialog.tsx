@@ -7,7 +7,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
 import { ErrorNote } from '../parts/states.tsx';
-import { moveKept } from './kept.ts';
+import { forgetKept, moveKept } from './kept.ts';
 
 /** What can be done with a chat as a whole: another name, a copy, the text as a file, and its end. */
 export function SessionDialog({
@@ -75,7 +75,13 @@ export function SessionDialog({
           word="Delete"
           sureWord="Really delete it?"
           disabled={act.busy}
-          onSure={() => leave(() => client.removeSession({ session: name }).then(() => null))}
+          onSure={() =>
+            leave(async () => {
+              await client.removeSession({ session: name });
+              forgetKept(name);
+              return null;
+            })
+          }
         />
       </div>
       <p className="small muted">A fork is a copy that goes on by itself. A chat whose run is under way stays.</p>
