@@ -43,7 +43,8 @@ export function notFoundText(word: string): string {
   if (builtins.has(word)) {
     return `"${word}" is a word of the shell, not a program, and nothing persists between calls. Pass \`cwd\`, or write one line with \`shell: true\`.`;
   }
-  if (word.includes('/')) return `"${word}" is no executable file; a relative path begins in the working directory of the call.`;
+  if (word.includes('/'))
+    return `"${word}" is no executable file; a relative path begins in the working directory of the call.`;
   return `There is no program "${word}" on the PATH of tools, or it is not executable.`;
 }
 

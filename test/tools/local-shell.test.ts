@@ -121,7 +121,8 @@ describe('the program', () => {
       message: 'There is no program "no-such-program" on the PATH of tools, or it is not executable.',
     });
     expect(await bench.call('local_shell.local_shell', { command: './no-such-program' })).toMatchObject({
-      message: '"./no-such-program" is no executable file; a relative path begins in the working directory of the call.',
+      message:
+        '"./no-such-program" is no executable file; a relative path begins in the working directory of the call.',
     });
     expect(await bench.call('local_shell.local_shell', { command: 'cd', args: ['/tmp'] })).toMatchObject({
       error: 'program_not_found',
