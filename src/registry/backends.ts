@@ -1,3 +1,4 @@
+import { stamp } from '../text/stamp.ts';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { providerTable } from '../models/providers.ts';
@@ -108,7 +109,7 @@ export function createBackends(deps: BackendsDeps) {
   const view = (row: BackendRow): BackendView => {
     // Only types of the table are ever written; another one would be a newer program's.
     const type = isType(row.type) ? row.type : 'openai-compatible';
-    const stamp = (at: number): string | null => (at === 0 ? null : new Date(at).toISOString());
+    const stampOf = (at: number): string | null => (at === 0 ? null : stamp(at));
     return {
       id: row.id,
       name: row.name,
@@ -118,8 +119,8 @@ export function createBackends(deps: BackendsDeps) {
       headers: Object.keys(readHeaders(row)),
       proxy: secrets.mask(row.proxy),
       timeouts: { connect: row.connect_timeout_ms, firstByte: row.first_byte_timeout_ms, idle: row.idle_timeout_ms },
-      createdAt: stamp(row.created_at),
-      updatedAt: stamp(row.updated_at),
+      createdAt: stampOf(row.created_at),
+      updatedAt: stampOf(row.updated_at),
       builtIn: row.id === demoId,
     };
   };

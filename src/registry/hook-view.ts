@@ -1,3 +1,4 @@
+import { stamp } from '../text/stamp.ts';
 import type { Definition, HookView, SourceTool } from '../schema/tool-sources.ts';
 import type { HookRow, HookRows } from '../store/hooks.ts';
 import { offeredDefinition } from '../tools/definition.ts';
@@ -54,8 +55,6 @@ export async function hookView(
     last_error: row.last_error,
   };
 }
-
-const stamp = (at: number): string => new Date(at).toISOString();
 
 function stateOf({ spec_fetched_at, last_error }: HookRow): HookView['state'] {
   if (spec_fetched_at !== null) return 'ready';

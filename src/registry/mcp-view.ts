@@ -1,3 +1,4 @@
+import { stamp } from '../text/stamp.ts';
 import type { McpServerView, McpTransport } from '../schema/mcp-server.ts';
 import { authTypes, transports } from '../schema/mcp-server.ts';
 import type { SourceTool } from '../schema/tool-sources.ts';
@@ -60,8 +61,8 @@ export async function viewOf(row: ToolServerRow, deps: ViewDeps): Promise<McpSer
     call_timeout_ms: row.call_timeout_ms,
     pin_command: row.pin_command === 1,
     command_changed: deps.commandChanged,
-    created_at: new Date(row.created_at).toISOString(),
-    updated_at: new Date(row.updated_at).toISOString(),
+    created_at: stamp(row.created_at),
+    updated_at: stamp(row.updated_at),
     state: stateOf(row, deps, signedIn),
     tools: listing.tools.map(toolView),
     definition_sha256: listing.tools.length === 0 ? null : listing.sha256,

@@ -1,3 +1,4 @@
+import { stamp } from '../text/stamp.ts';
 import { basename } from 'node:path';
 import type { Asks } from '../asks/asks.ts';
 import { type Bound, shareOf } from '../gate/bounds.ts';
@@ -143,7 +144,7 @@ const waitedFor = ({ created_at, resolved_at }: Ask): number | null =>
 const isHistory = (value: unknown): value is HistoryRanges =>
   typeof value === 'object' && value !== null && '$history' in value;
 
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+const iso = (at: number | null): string | null => (at === null ? null : stamp(at));
 const failing: ReadonlySet<string> = new Set(['failed', 'cancelled', 'exhausted', 'interrupted']);
 const resting: ReadonlySet<string> = new Set(['suspended', 'interrupted']);
 
@@ -184,7 +185,7 @@ function summary(row: RecordedRun, now: number): RunSummary {
     attempts: row.attempts,
     last_error: row.last_error,
     last_seq: row.last_seq,
-    created_at: new Date(row.created_at).toISOString(),
+    created_at: stamp(row.created_at),
     started_at: iso(row.started_at),
     ended_at: iso(row.ended_at),
     duration_ms: Math.max(0, until - (row.started_at ?? until)),

@@ -3,10 +3,11 @@ import type { SessionMessage } from '../schema/session.ts';
 import type { Calls } from '../store/calls.ts';
 import { maxPayloadBytes, type MessageRow } from '../store/messages.ts';
 import { isObject } from '../text/json-object.ts';
-
-export const iso = (at: number): string => new Date(at).toISOString();
+import { stamp } from '../text/stamp.ts';
 
 const roles: readonly string[] = ['system', 'user', 'assistant', 'tool'];
+const kinds: readonly string[] = ['message', 'summary', 'note'];
+const statuses: readonly string[] = ['complete', 'partial', 'failed'];
 export const isRole = (text: string): text is SessionMessage['role'] => roles.includes(text);
 
 /** Stored rows as people see them, calls with what is on record of them. */
@@ -38,20 +39,21 @@ export function messageViews(
 /** A stored row as people see it. One that cannot be read says so and keeps its place (07 §1.3). */
 function messageView(row: MessageRow, withTools: boolean): SessionMessage {
   const body = parseBody(row.payload);
-  const readable = body !== null && typeof body['content'] === 'string' && isRole(row.role);
+  const known = isRole(row.role) && kinds.includes(row.kind) && statuses.includes(row.status);
+  const readable = known && body !== null && typeof body['content'] === 'string';
   return {
     seq: row.seq,
     id: row.id,
     role: isRole(row.role) ? row.role : 'assistant',
-    kind: row.kind,
-    status: row.status,
+    kind: known ? row.kind : 'message',
+    status: known ? row.status : 'failed',
     text: readable ? shownText(row, textOf(body['content'])) : '[unreadable message]',
     thinking: readable && typeof body['thinking'] === 'string' ? body['thinking'] : null,
     tool_calls: readable && withTools ? callsOf(body['tool_calls']) : [],
     tool_call_id: readable && typeof body['tool_call_id'] === 'string' ? body['tool_call_id'] : null,
     run_id: row.run_id,
     error: parseJson(row.error),
-    created_at: iso(row.created_at),
+    created_at: stamp(row.created_at),
   };
 }
 

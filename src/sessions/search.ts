@@ -2,7 +2,8 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { MessageHit, SearchResult } from '../schema/session.ts';
 import type { FoundMessage, FoundPiece, MessageSearch, SearchTerms } from '../store/message-search.ts';
 import type { SessionRow } from '../store/sessions.ts';
-import { iso, isRole } from './message-view.ts';
+import { isRole } from './message-view.ts';
+import { stamp } from '../text/stamp.ts';
 
 export type SearchDeps = {
   readonly search: MessageSearch;
@@ -99,7 +100,7 @@ function hitOf(message: FoundMessage, terms: SearchTerms): MessageHit {
     role: isRole(message.role) ? message.role : 'assistant',
     kind: message.kind === 'summary' ? 'summary' : 'message',
     run_id: message.run_id,
-    created_at: iso(message.created_at),
+    created_at: stamp(message.created_at),
     snippet: snippet.join(''),
     matches,
   };

@@ -5,7 +5,8 @@ import type { Runs } from '../store/runs.ts';
 import { nameTaken, type SessionListRow, type SessionRow, type Sessions } from '../store/sessions.ts';
 import type { Sql } from '../store/sql.ts';
 import { ulid } from '../text/ids.ts';
-import { iso, messageViews } from './message-view.ts';
+import { messageViews } from './message-view.ts';
+import { stamp } from '../text/stamp.ts';
 import { checkedName, createFindSession, freeName } from './names.ts';
 
 export type SessionDeps = {
@@ -52,7 +53,7 @@ export function createSessionOperations(deps: SessionDeps) {
         name: row.name,
         active: row.id === activeId,
         message_count: row.message_count,
-        at: iso(row.last_message_at ?? row.created_at),
+        at: stamp(row.last_message_at ?? row.created_at),
       }));
     },
 
@@ -166,8 +167,8 @@ export const view = (row: SessionListRow, activeId: string | null): Session => (
   name: row.name,
   active: row.id === activeId,
   message_count: row.message_count,
-  created_at: iso(row.created_at),
-  last_message_at: row.last_message_at === null ? null : iso(row.last_message_at),
+  created_at: stamp(row.created_at),
+  last_message_at: row.last_message_at === null ? null : stamp(row.last_message_at),
   preview: row.preview,
   forked_from: row.forked_from,
   active_run_id: row.active_run_id,

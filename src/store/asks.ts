@@ -1,3 +1,4 @@
+import { stamp } from '../text/stamp.ts';
 import type { Ask, AskKind, AskState, Preview, Verdict } from '../schema/ask.ts';
 import type { Evaluation } from '../schema/policy.ts';
 import type { PolicyState } from '../schema/run.ts';
@@ -85,8 +86,6 @@ const orders: Readonly<Record<string, string>> = {
   all: `state <> 'pending', CASE WHEN state = 'pending' THEN ifnull(expires_at, ${never}) ELSE -resolved_at END, created_at`,
 };
 
-const iso = (at: number): string => new Date(at).toISOString();
-
 const noRecord: Evaluation = {
   action: 'approve',
   matched_rule: null,
@@ -118,10 +117,10 @@ export const readAsk = (row: AskRow): Ask => {
     policy: read(row.policy, noPolicy),
     preimage: row.preimage === null ? null : read<Ask['preimage']>(row.preimage, null),
     verdict: row.verdict === null ? null : read<Verdict | null>(row.verdict, null),
-    expires_at: row.expires_at === null ? null : iso(row.expires_at),
-    created_at: iso(row.created_at),
-    updated_at: iso(row.updated_at),
-    resolved_at: row.resolved_at === null ? null : iso(row.resolved_at),
+    expires_at: row.expires_at === null ? null : stamp(row.expires_at),
+    created_at: stamp(row.created_at),
+    updated_at: stamp(row.updated_at),
+    resolved_at: row.resolved_at === null ? null : stamp(row.resolved_at),
   };
   return isWhole ? ask : { ...ask, unreadable: true, summary: '[unreadable ask]' };
 };

@@ -39,7 +39,12 @@ export const isSent = `(status = 'complete' OR ${member('$.content')} <> '')`;
 export const maxPayloadBytes = 32 * 1024 * 1024;
 /** A row whose payload is no message, or none that we wrote, is shown as unreadable and never sent (11 §2.12). */
 export const isReadable = `octet_length(payload) <= ${maxPayloadBytes} AND json_valid(payload) AND json_type(payload, '$.content') = 'text'
-  AND json_extract(payload, '$.role') = role AND json_type(payload, '$.id') = 'text'`;
+  AND json_extract(payload, '$.role') = role AND json_type(payload, '$.id') = 'text'
+  AND kind IN ('message', 'summary', 'note') AND status IN ('complete', 'partial', 'failed')
+  AND CASE ifnull(json_type(payload, '$.tool_calls'), 'null') WHEN 'null' THEN 1 WHEN 'array' THEN NOT EXISTS (
+    SELECT 1 FROM json_each(payload, '$.tool_calls') c WHERE CASE WHEN c.type <> 'object' THEN 1
+      ELSE json_type(c.value, '$.id') IS NOT 'text' OR json_type(c.value, '$.function.name') IS NOT 'text'
+        OR json_type(c.value, '$.function.arguments') IS NOT 'text' END) ELSE 0 END`;
 /** Text that only arrived in part says so and calls nothing: its calls were never complete. */
 export const sentPayload = `CASE status WHEN 'partial'
   THEN json_set(json_remove(payload, '$.tool_calls'), '$.interrupted', json('true')) ELSE payload END`;

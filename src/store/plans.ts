@@ -94,7 +94,7 @@ export function createPlans(sql: Sql, tenant: string) {
     activeId(): string | null {
       return (
         sql.get<{ id: string }>(
-          `SELECT p.id FROM kv JOIN plans p ON p.id = json_extract(kv.value, '$') AND p.tenant_id = kv.tenant_id
+          `SELECT p.id FROM kv JOIN plans p ON p.id = CASE WHEN json_valid(kv.value) THEN json_extract(kv.value, '$') END AND p.tenant_id = kv.tenant_id
            WHERE kv.tenant_id = ? AND kv.key = ?`,
           tenant,
           activeKey,

@@ -1,3 +1,4 @@
+import { stamp } from '../text/stamp.ts';
 import type { Verdict } from '../schema/ask.ts';
 import type { StepError } from '../schema/event.ts';
 import { noUsage, type Usage } from '../schema/message.ts';
@@ -87,8 +88,8 @@ const previewChars = 500;
 
 /** The question of a turn is a message of its session; that of any other run is kept with it. */
 const asked = `coalesce(
-  (SELECT json_extract(m.payload, '$.content') FROM messages m WHERE m.run_id = r.id AND m.role = 'user' ORDER BY m.seq LIMIT 1),
-  json_extract(r.input, '$.value'))`;
+  (SELECT CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.content') END FROM messages m WHERE m.run_id = r.id AND m.role = 'user' ORDER BY m.seq LIMIT 1),
+  CASE WHEN json_valid(r.input) THEN json_extract(r.input, '$.value') END)`;
 
 const columns = `r.id, r.kind, s.status, r.chain_id, r.chain_path, r.chain_sha256, r.cwd, r.policy, r.model, r.provider, r.backend,
   r.options, r.output, ${answerOf('r')} AS answer, r.error, r.exit_code, r.usage, r.counters, r.created_at, r.started_at, r.ended_at,
@@ -192,13 +193,12 @@ const read = ({ answer, ...row }: Row): RecordedRun => ({
   options: readJson(row.options, {}),
   error: row.error === null ? null : readJson<RecordedRun['error']>(row.error, null),
   output: readOutput(row.output, answer),
-  usage: readJson(row.usage, noUsage),
-  counters: readJson<RecordedRun['counters']>(row.counters, noCounters),
+  usage: readJson<RecordedRun['usage'] | null>(row.usage, null) ?? noUsage,
+  counters: readJson<RecordedRun['counters'] | null>(row.counters, null) ?? noCounters,
   ask_ids: readJson<RecordedRun['ask_ids']>(row.ask_ids, []),
 });
 
-const iso = (at: number): string => new Date(at).toISOString();
-const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+const isoOrNull = (at: number | null): string | null => (at === null ? null : stamp(at));
 
 function readCall({ record, verdict, result, ...row }: CallRow): RunCall {
   const evaluation = readJson<Evaluation | null>(record, null);
@@ -217,7 +217,7 @@ function readCall({ record, verdict, result, ...row }: CallRow): RunCall {
             policy: { name: evaluation.policy.name, sha256: evaluation.policy.sha256 },
           },
     verdict: verdict === null ? null : readJson<Verdict | null>(verdict, null),
-    planned_at: iso(row.planned_at ?? 0),
+    planned_at: stamp(row.planned_at ?? 0),
     started_at: isoOrNull(row.started_at),
     ended_at: isoOrNull(row.ended_at),
   };

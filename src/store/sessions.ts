@@ -143,7 +143,7 @@ export function createSessions(sql: Sql, tenant: string) {
     activeId(): string | null {
       return (
         sql.get<{ id: string }>(
-          `SELECT s.id FROM kv JOIN sessions s ON s.id = json_extract(kv.value, '$') AND s.tenant_id = kv.tenant_id
+          `SELECT s.id FROM kv JOIN sessions s ON s.id = CASE WHEN json_valid(kv.value) THEN json_extract(kv.value, '$') END AND s.tenant_id = kv.tenant_id
            WHERE kv.tenant_id = ? AND kv.key = ?`,
           tenant,
           activeKey,

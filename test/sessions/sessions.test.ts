@@ -249,6 +249,14 @@ describe('showing a session', () => {
     say('work', 'c', 'assistant', {}, { payload: '{"content' });
     say('work', 'd', 'oracle');
     say('work', 'e', 'assistant', {}, { payload: '{}' });
+    say('work', 'f', 'assistant');
+    say('work', 'g', 'assistant');
+    say('work', 'h', 'assistant');
+    store.sql.run("UPDATE messages SET kind = 'riddle' WHERE id = 'f'");
+    store.sql.run("UPDATE messages SET status = 'lost' WHERE id = 'g'");
+    store.sql.run("UPDATE messages SET created_at = 9007199254740991 WHERE id = 'h'");
+    store.sql.run('UPDATE sessions SET last_message_at = 9007199254740991');
+    expect(await operations.listSessions()).toHaveLength(1);
     const { messages } = await operations.showSession({ name: 'work', tools: true });
     expect(messages.map(({ id, text }) => [id, text])).toEqual([
       ['a', 'a'],
@@ -256,7 +264,12 @@ describe('showing a session', () => {
       ['c', '[unreadable message]'],
       ['d', '[unreadable message]'],
       ['e', '[unreadable message]'],
+      ['f', '[unreadable message]'],
+      ['g', '[unreadable message]'],
+      // Its text is whole; a time that no calendar has is no time.
+      ['h', 'h'],
     ]);
+    expect(messages.at(-1)?.created_at).toBe('1970-01-01T00:00:00.000Z');
   });
 });
 

@@ -228,6 +228,19 @@ describe('the history of a turn', () => {
     expect(sessions.messages('s1', { tools: false }).map((row) => row.id)).toEqual(['a', 'b', 'c']);
   });
 
+  it.each([
+    ["payload = json_set(payload, '$.tool_calls', json('[{\"id\":1}]'))"],
+    ["payload = json_set(payload, '$.tool_calls', json('[5]'))"],
+    ["payload = json_set(payload, '$.tool_calls', 'none')"],
+    ["kind = 'riddle'"],
+    ["status = 'lost'"],
+  ])('leaves out a row that is damaged so: %s', (change) => {
+    add(message('a', 'user'), message('b', 'assistant'), message('c', 'user'));
+    store.sql.run('PRAGMA ignore_check_constraints = ON');
+    store.sql.run(`UPDATE messages SET ${change} WHERE id = 'b'`);
+    expect(history()).toEqual(['a', 'c']);
+  });
+
   it('begins with the newest summary and goes on with what it does not cover', () => {
     add(
       message('a', 'user'),
