@@ -22,6 +22,11 @@ const maxHeaderBytes = 8192;
 const notSettable =
   /^(?:host|content-length|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|sec-.*)$/i;
 
+export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(text);
+
+/** A key or token that a header can carry. */
+export const isKey = (text: string): boolean => /^[\x21-\x7e]{1,8192}$/.test(text);
+
 /** Checks what was given for a backend, but for its URL (06 §17, 08 §2). @throws RuntimeError usage */
 export function checkFields(type: ProviderType, fields: BackendFields): void {
   const { key_env, key_literal, headers, proxy } = fields;
@@ -31,10 +36,10 @@ export function checkFields(type: ProviderType, fields: BackendFields): void {
   if (keyless.has(type) && ((key_env !== null && key_env !== '') || key_literal !== null)) {
     throw usage(`A ${type} backend takes no key.`);
   }
-  if (key_env !== null && key_env !== '' && !/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(key_env)) {
+  if (key_env !== null && key_env !== '' && !isVariableName(key_env)) {
     throw usage(`"${key_env.slice(0, 64)}" is not the name of a variable; --api-key-env takes a name, not the key.`);
   }
-  if (key_literal !== null && !/^[\x21-\x7e]{1,8192}$/.test(key_literal)) {
+  if (key_literal !== null && !isKey(key_literal)) {
     throw usage('The key is empty or holds blanks, line breaks or other characters that a header cannot carry.');
   }
   checkHeaders(headers ?? {}, 'A backend');

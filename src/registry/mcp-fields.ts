@@ -4,7 +4,7 @@ import { usage } from '../schema/errors.ts';
 import type { ToolServerRow } from '../store/tool-servers.ts';
 import { parseTarget } from '../tools/egress.ts';
 import type { Credentials } from '../tools/mcp/credentials.ts';
-import { checkHeaders, readTexts } from './backend-fields.ts';
+import { checkHeaders, isKey, isVariableName, readTexts } from './backend-fields.ts';
 import type { Secrets } from './secrets.ts';
 import { isLoopback } from './urls.ts';
 
@@ -38,7 +38,6 @@ export type McpIdentity = {
   readonly pin_command: boolean;
 };
 
-const variable = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
 const maxEntries = 50;
 const maxText = 8192;
 
@@ -102,7 +101,7 @@ export function checkMcpFields(transport: McpTransport, fields: McpFields): void
   }
   if (Object.keys(fields.env ?? {}).length > maxEntries) throw usage(`a server takes at most ${maxEntries} variables`);
   for (const [name, value] of Object.entries(fields.env ?? {})) {
-    if (!variable.test(name)) throw usage(`--env: "${name.slice(0, 64)}" is not the name of a variable`);
+    if (!isVariableName(name)) throw usage(`--env: "${name.slice(0, 64)}" is not the name of a variable`);
     if (value?.includes('\0') === true) throw usage(`--env ${name}: the value cannot hold U+0000`);
   }
   checkAuth(local, fields);
@@ -123,13 +122,13 @@ function checkAuth(local: boolean, fields: McpFields): void {
   }
   if (auth_type === 'oauth' && bearer) throw usage('--auth-env and --auth-token go with --auth-type bearer');
   if (auth_type === 'bearer' && oauth) throw usage('the --oauth flags go with --auth-type oauth');
-  if (auth_env !== null && !variable.test(auth_env)) {
+  if (auth_env !== null && !isVariableName(auth_env)) {
     throw usage(`"${auth_env.slice(0, 64)}" is not the name of a variable; --auth-env takes a name, not the token`);
   }
-  if (auth_token !== null && !/^[\x21-\x7e]{1,8192}$/.test(auth_token)) {
+  if (auth_token !== null && !isKey(auth_token)) {
     throw usage('the token is empty or holds blanks, line breaks or other characters that a header cannot carry');
   }
-  if (oauth_client_secret_env !== null && oauth_client_secret_env !== '' && !variable.test(oauth_client_secret_env)) {
+  if (oauth_client_secret_env !== null && oauth_client_secret_env !== '' && !isVariableName(oauth_client_secret_env)) {
     throw usage('--oauth-client-secret-env takes the name of a variable, not the secret');
   }
 }

@@ -4,11 +4,10 @@ import { quote } from '../../text/quote.ts';
 import { formatBytes, plural } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
 import { confirmed } from '../confirm.ts';
+import { said } from '../said.ts';
 
 const name = (context: Context) => context.invocation.words[0] ?? '';
 const backend = (context: Context) => context.invocation.flags.text('backend');
-const said = async (context: Context, sentence: string, value: unknown): Promise<void> =>
-  context.globals.format === 'text' ? context.print(sentence) : context.printJson(value);
 
 const list: Handler = async (context) => {
   const refresh = context.invocation.flags.bool('refresh') ?? false;

@@ -5,6 +5,7 @@ import { planLines, planMarkdown } from '../../view/plan-lines.ts';
 import { confirmed } from '../confirm.ts';
 import type { Context, Handler } from '../context.ts';
 import { when } from '../times.ts';
+import { said } from '../said.ts';
 
 /** `plan list` (06 §13): `* name  [2/4]  active  1h ago`. */
 const list: Handler = async (context) => {
@@ -48,9 +49,6 @@ const show: Handler = async (context) => {
 
 const printPlan = (context: Context, plan: Plan): Promise<void> =>
   context.globals.format === 'text' ? context.print(planLines(plan).join('\n')) : context.printJson(plan);
-
-const said = (context: Context, sentence: string, value: unknown): Promise<void> =>
-  context.globals.format === 'text' ? context.print(sentence) : context.printJson(value);
 
 const change: Handler = async (context) => {
   const plan = await (await context.client()).switchPlan({ plan: context.invocation.words[0] ?? '' });

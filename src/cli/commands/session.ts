@@ -1,8 +1,9 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import type { SessionMessage, SessionView } from '../../schema/session.ts';
 import { measure, plural } from '../../view/format.ts';
-import type { Context, Handler } from '../context.ts';
+import type { Handler } from '../context.ts';
 import { when } from '../times.ts';
+import { said } from '../said.ts';
 
 const list: Handler = async (context) => {
   const client = await context.client();
@@ -63,9 +64,6 @@ const rename: Handler = async (context) => {
   await said(context, `Renamed session "${name.normalize('NFC')}" to "${session.name}".`, session);
   return 0;
 };
-
-const said = (context: Context, sentence: string, value: unknown): Promise<void> =>
-  context.globals.format === 'text' ? context.print(sentence) : context.printJson(value);
 
 const show: Handler = async (context) => {
   const { flags, words } = context.invocation;
