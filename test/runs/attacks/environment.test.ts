@@ -116,9 +116,12 @@ describe('ENV-002', () => {
     const policy = world.write('../allow.json', JSON.stringify(allowAll));
     chmodSync(policy, 0o600);
     // The process that starts the command has nothing; what its ancestors hold is masked wherever it turns up.
-    const command =
+    // It stands in a file, where no list looks; in a line it would be asked about.
+    const script =
       'tr "\\0" "\\n" < /proc/$PPID/environ; echo parent; ' +
       'for p in $(ls /proc); do tr "\\0" "\\n" < /proc/$p/environ | grep -a OPENAI; done 2>&1; true';
+    world.write('look', script);
+    const command = 'sh look';
     const environment = { OPENAI_API_KEY: key };
     const url = ['--url', 'http://127.0.0.1:1/v1'];
     const far = ['backend', 'add', 'far', '--type', 'openai', '--api-key-env', 'OPENAI_API_KEY', ...url];
