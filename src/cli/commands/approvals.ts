@@ -246,19 +246,22 @@ async function waitForRuns(context: Context, client: RuntimeClient, asks: readon
     let answered = false;
     let over = false;
     const lost = whenLost(client, run_id);
-    // A run may have rested before, and a watch ends there: what counts comes behind the verdict.
-    while (!over && !lost.signal.aborted) {
-      for await (const batch of client.watch({ run_id, after, signal: lost.signal })) {
-        for (const event of batch) {
-          after = Math.max(after, event.seq);
-          answered ||= event.kind === 'verdict' && event.ask_id === id;
-          if (!answered || !ends.has(event.kind)) continue;
-          over = true;
-          exit = ('exit_code' in event ? Number(event.exit_code) : event.kind === 'chain_suspended' ? 4 : 1) || exit;
+    try {
+      // A run may have rested before, and a watch ends there: what counts comes behind the verdict.
+      while (!over && !lost.signal.aborted) {
+        for await (const batch of client.watch({ run_id, after, signal: lost.signal })) {
+          for (const event of batch) {
+            after = Math.max(after, event.seq);
+            answered ||= event.kind === 'verdict' && event.ask_id === id;
+            if (!answered || !ends.has(event.kind)) continue;
+            over = true;
+            exit = ('exit_code' in event ? Number(event.exit_code) : event.kind === 'chain_suspended' ? 4 : 1) || exit;
+          }
         }
       }
+    } finally {
+      lost.stop();
     }
-    lost.stop();
     if (over) context.hint(`${run_id} has ended or rests`);
     else {
       exit = 4;

@@ -209,8 +209,7 @@ const accept: Handler = async (context) => {
 
 async function acceptCommand(context: Context, { name, command, args }: McpServerView): Promise<number> {
   const line = quoteAll([command ?? '', ...args]);
-  context.terminal.err(`${context.safe(`The program of "${name}" is not one that was accepted here: ${line}`)}
-`);
+  context.terminal.err(`${context.safe(`The program of "${name}" is not one that was accepted here: ${line}`)}\n`);
   if (context.invocation.flags.bool('yes') !== true) {
     if (!context.terminal.interactive()) {
       throw usage('nothing is accepted without a terminal: add --yes once you have looked', [

@@ -49,9 +49,10 @@ const asContent = ({ path, sha256, bytes, counts, brings, more }: ForeignDatabas
     ...Object.entries(counts).map(([table, count]) => `  ${table.replace('_', ' ')}: ${count}`),
     ...(brings.length === 0 ? [] : ['With it these count here:', ...brings.map(broughtLine)]),
     ...(more === 0 ? [] : [`  and ${more} more`]),
-    'Trusting it keeps these, and removes logins, stored keys, values of headers and of injected arguments, what was',
-    'remembered and accepted, and open asks. Its unfinished runs are cancelled. A run reaches the services that it brings,',
-    'with the variables that they name; a program that it brings starts once you accept it: reins mcp accept <name>.',
+    'Trusting it keeps these, and removes logins, stored keys, values of headers, of injected arguments and of the',
+    'environment of tool servers, what was remembered and accepted, and open asks. Its unfinished runs are cancelled.',
+    'A run reaches the services that it brings, with the variables that they name; a program that it brings starts once',
+    'you accept it: reins mcp accept <name>.',
   ].join('\n'),
   former: null,
 });
