@@ -251,7 +251,8 @@ export function createEffects(deps: EffectDeps): Effects {
       }),
     'plan-letter': ({ at }) => {
       // Keys that came while the program was busy are read first: one of them may show that somebody is typing.
-      const alone = () => setImmediate(() => dispatch({ type: 'plan-letter', now: now() }));
+      // A timer may be early by a part of a millisecond, and there is no second one.
+      const alone = () => setImmediate(() => dispatch({ type: 'plan-letter', now: Math.max(now(), at) }));
       setTimeout(alone, Math.max(1, at - now())).unref();
     },
     repaint: () => {
