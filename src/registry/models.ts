@@ -1,18 +1,18 @@
 import { capabilitiesOf, rowOf, unreachable } from './model-rows.ts';
-import { checkName, checkTokens, readCapabilityWords } from './model-words.ts';
+import { checkName } from './model-words.ts';
 import { defaultBackend, findModel, sameName, type SeenModel } from '../models/resolve.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import { quote } from '../text/quote.ts';
 import type { ModelDetail, ModelRow } from '../schema/registry.ts';
-import type { DeclarationRow, Registry } from '../store/registry.ts';
+import type { Registry } from '../store/registry.ts';
 import { type Backend, type Backends, demoId, nothingSet } from './backends.ts';
+import { createDeclarations, type Named } from './declarations.ts';
 import { shortReason } from './backend-hints.ts';
 import type { Observation } from './observation.ts';
 import type { Observer } from './observe.ts';
 import { createModelFiles, type PullWanted } from './model-files.ts';
 import type { RecordChange } from './ports.ts';
 import { createRoutes } from './routes.ts';
-import { declaredCapabilities, declaredContext, seenBackend } from './seen.ts';
+import { declaredContext, seenBackend } from './seen.ts';
 import type { Settings } from './settings.ts';
 
 export type ModelsDeps = {
@@ -38,13 +38,12 @@ export type Defaults = {
 /** What a person asks about is asked anew with this limit; a listing waits as long as a run does. */
 const listMs = 3000;
 
-type Named = { readonly name: string; readonly backend: string | null };
-
 /** What the backends serve, and what the operator declared about it (08 §4, 06 §16). */
 export function createModels(deps: ModelsDeps) {
   const { store, backends, observer, settings } = deps;
   const { routes } = createRoutes(deps);
   const files = createModelFiles(deps);
+  const declaring = createDeclarations(deps);
 
   /**
    * The model and provider that count where nothing else is named (08 §3).
@@ -103,22 +102,6 @@ export function createModels(deps: ModelsDeps) {
     return asked.filter(({ backend, seen }) => !backend.implicit || only !== null || seen.state !== 'failed');
   };
 
-  const backendId = (name: string | null): string | null => {
-    if (name === null) return null;
-    const found = backends.find(name);
-    if (found.id === demoId)
-      throw new RuntimeError('usage', 'The models of the built-in demo are fixed by its script.');
-    return found.id;
-  };
-  const declarationOf = (id: string | null, name: string): DeclarationRow | undefined =>
-    store.declarations().find((row) => row.backend_id === id && row.model === name);
-  /** Backends for which alone a model is declared. */
-  const holdersOf = (name: string): readonly string[] => {
-    const ids = store.declarations().flatMap((row) => (row.model === name ? [row.backend_id] : []));
-    return backends.inUse().flatMap((backend) => (ids.includes(backend.id) ? [backend.name] : []));
-  };
-  const where = (backend: string | null): string => (backend === null ? '' : ` on backend "${backend}"`);
-
   return {
     routes,
     defaults,
@@ -165,80 +148,13 @@ export function createModels(deps: ModelsDeps) {
     },
 
     /**
-     * Declares a model, or adds to its declaration what that left open (`set-context` makes one, too).
-     * @throws RuntimeError usage, not_found for the backend, already_exists where nothing is added or something would change
-     */
-    async addModel(
-      input: Named & {
-        readonly context: number | null;
-        readonly max_output: number | null;
-        readonly capabilities: readonly string[];
-        readonly url: string | null;
-        readonly sha256: string | null;
-      },
-    ): Promise<null> {
-      checkName(input.name);
-      checkTokens('--context', input.context);
-      checkTokens('--max-output', input.max_output);
-      if (input.sha256 !== null && !/^[0-9a-f]{64}$/i.test(input.sha256)) {
-        throw new RuntimeError('usage', '--sha256 takes 64 hexadecimal digits.');
-      }
-      const id = backendId(input.backend);
-      const wanted = {
-        context: input.context,
-        max_output: input.max_output,
-        source_url: input.url,
-        sha256: input.sha256?.toLowerCase() ?? null,
-      };
-      const words = readCapabilityWords(input.capabilities);
-      const before = declarationOf(id, input.name);
-      const kept = before === undefined ? {} : givenOf(before);
-      const capabilities = before === undefined ? {} : declaredCapabilities(before);
-      const added = Object.keys({ ...givenOf(wanted), ...words });
-      if (before !== undefined && (added.length === 0 || added.some((name) => name in kept || name in capabilities))) {
-        throw new RuntimeError(
-          'already_exists',
-          `The model "${input.name}" is declared already${where(input.backend)}.`,
-          {
-            hints: [
-              `reins model remove ${quote(input.name)}${input.backend === null ? '' : ` --backend ${input.backend}`}`,
-            ],
-          },
-        );
-      }
-      const now = deps.now();
-      deps.record('registry_changed', { registry: 'model', name: input.name, change: 'declared' }, () =>
-        store.putDeclaration({
-          backend_id: id,
-          model: input.name,
-          ...wanted,
-          ...kept,
-          capabilities: JSON.stringify({ ...capabilities, ...words }),
-          created_at: before?.created_at ?? now,
-          updated_at: now,
-        }),
-      );
-      return null;
-    },
-
-    /**
      * Removes the declaration; with `delete_file` also the model itself from the `ollama` backends that serve it.
      * @throws RuntimeError not_found when it is not declared, or the failure of a server that does not delete
      */
     async removeModel(
       input: Named & { readonly delete_file: boolean },
     ): Promise<{ readonly deleted_from: readonly string[] }> {
-      const id = backendId(input.backend);
-      if (declarationOf(id, input.name) === undefined) {
-        throw new RuntimeError('not_found', `The model "${input.name}" is not declared${where(input.backend)}.`, {
-          hints: [
-            ...(id === null ? holdersOf(input.name) : []).map(
-              (name) => `reins model remove ${quote(input.name)} --backend ${name}`,
-            ),
-            'reins model list',
-          ],
-        });
-      }
+      const remove = declaring.removal(input);
       const deleted: string[] = [];
       if (input.delete_file) {
         const holders = backends
@@ -246,9 +162,7 @@ export function createModels(deps: ModelsDeps) {
           .filter(({ type, name }) => type === 'ollama' && (input.backend === null || name === input.backend));
         for (const holder of holders) if (await files.deleteFrom(holder, input.name)) deleted.push(holder.name);
       }
-      deps.record('registry_changed', { registry: 'model', name: input.name, change: 'removed' }, () =>
-        store.deleteDeclaration(id, input.name),
-      );
+      remove();
       return { deleted_from: deleted };
     },
 
@@ -325,32 +239,8 @@ export function createModels(deps: ModelsDeps) {
       };
     },
 
-    /** Declares the context; 0 takes it back. @throws RuntimeError usage, not_found for the backend. */
-    async setModelContext(input: Named & { readonly context: number }): Promise<null> {
-      checkName(input.name);
-      if (input.context !== 0) checkTokens('--context', input.context);
-      const id = backendId(input.backend);
-      const now = deps.now();
-      const before = declarationOf(id, input.name);
-      if (before === undefined && input.context === 0) {
-        const holders = id === null ? holdersOf(input.name) : [];
-        // Nothing declared, nothing to take back.
-        if (holders.length === 0) return null;
-        throw new RuntimeError('not_found', `The model "${input.name}" is declared for ${holders.join(', ')} only.`, {
-          hints: holders.map((name) => `reins model set-context ${quote(input.name)} --context 0 --backend ${name}`),
-        });
-      }
-      const empty = { max_output: null, capabilities: '{}', source_url: null, sha256: null, created_at: now };
-      deps.record('registry_changed', { registry: 'model', name: input.name, change: 'context' }, () =>
-        store.putDeclaration({
-          ...(before ?? { ...empty, backend_id: id, model: input.name }),
-          context: input.context === 0 ? null : input.context,
-          updated_at: now,
-        }),
-      );
-      return null;
-    },
-
+    addModel: declaring.addModel,
+    setModelContext: declaring.setModelContext,
     pullModel: files.pullModel,
 
     /** @throws RuntimeError usage for a name, and where no backend can pull it; not_found for the backend */
@@ -362,16 +252,6 @@ export function createModels(deps: ModelsDeps) {
 }
 
 export type Models = ReturnType<typeof createModels>;
-
-type Fields = Pick<DeclarationRow, 'context' | 'max_output' | 'source_url' | 'sha256'>;
-
-/** The fields of a declaration that say something. */
-const givenOf = ({ context, max_output, source_url, sha256 }: Fields): Partial<Fields> => ({
-  ...(context === null ? {} : { context }),
-  ...(max_output === null ? {} : { max_output }),
-  ...(source_url === null ? {} : { source_url }),
-  ...(sha256 === null ? {} : { sha256 }),
-});
 
 /** Stands for "any backend" where a declaration names none. */
 const anyBackend: Backend = {
