@@ -88,7 +88,7 @@ export function createDispatch(deps: DispatchDeps) {
       principal,
       // tinyhttp has put them there, each decoded once.
       params: (request as IncomingMessage & { readonly params?: Record<string, string> }).params ?? {},
-      query: new URLSearchParams(url.slice(pathOf(url).length)),
+      query: queryOf(url),
       body,
       get signal() {
         return live.signal();
@@ -165,6 +165,14 @@ export function createDispatch(deps: DispatchDeps) {
     router.handler(request as Parameters<typeof router.handler>[0], response as Parameters<typeof router.handler>[1]);
   };
 }
+
+const noQuery = new URLSearchParams();
+
+/** Most requests have none; nobody changes what is here. */
+const queryOf = (url: string): URLSearchParams => {
+  const from = url.indexOf('?');
+  return from === -1 ? noQuery : new URLSearchParams(url.slice(from));
+};
 
 /** The first two words of a path, which are the same for all routes of a subject (`/api/runs`); a router takes them in any case. */
 const subjectOf = (path: string): string => path.split('/', 3).join('/').toLowerCase();

@@ -52,6 +52,9 @@ function createTurns() {
 
 const mostHeavy = 2;
 
+/** What an operation takes, by name. */
+type Members = ReadonlyMap<string, Struct>;
+
 type Ways = { readonly heavy: ReturnType<typeof createTurns>; readonly once: ReturnType<typeof createOnce> };
 
 function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways): Route {
@@ -60,6 +63,8 @@ function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways)
   const { route, method, path } = entry;
   // As above: the operation of this name takes what its struct let through.
   const operation = deps.operations[name] as (input: unknown) => Promise<unknown>;
+  // True because the inputs of the table are `object` structs, which keep their members.
+  const members: Members = new Map(Object.entries((entry.input.schema ?? {}) as Readonly<Record<string, Struct>>));
   return {
     method,
     path,
@@ -67,7 +72,7 @@ function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways)
     ...(route.form === 'attachment' ? { streams: true } : {}),
     ...(route.body === 'document' ? { maxBodyBytes: documentBodyBytes } : {}),
     async handle(call) {
-      const input = checked(name, entry, call);
+      const input = checked(name, entry, members, call);
       checkClass(entry, input, call, deps.now());
       const answer = async () =>
         replyOf(entry, await (route.heavy ? heavy(() => operation(input), entry, call) : operation(input)), call.query);
@@ -81,8 +86,13 @@ function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways)
 }
 
 /** @throws RuntimeError unknown_field, invalid_body for what the body holds, invalid_parameter for the rest */
-function checked(name: string, entry: AnyRouted, call: Call): Readonly<Record<string, unknown>> {
-  const given = assemble(entry, call);
+function checked(
+  name: string,
+  entry: AnyRouted,
+  members: Members,
+  call: Call,
+): Readonly<Record<string, unknown>> {
+  const given = assemble(entry, members, call);
   try {
     return checkInput(name, given, entry.input);
   } catch (error) {
@@ -117,10 +127,8 @@ function withoutHome(error: unknown, home: string): unknown {
 }
 
 /** Members of the address, the query, the body and the headers as the one input of an operation. */
-function assemble(entry: AnyRouted, call: Call): Readonly<Record<string, unknown>> {
+function assemble(entry: AnyRouted, members: Members, call: Call): Readonly<Record<string, unknown>> {
   const { route } = entry;
-  // True because the inputs of the table are `object` structs, which keep their members.
-  const members = new Map(Object.entries((entry.input.schema ?? {}) as Readonly<Record<string, Struct>>));
   const inPath = new Set(Object.keys(call.params));
   const bodied = isBodied(entry);
   const inQuery = (name: string): boolean =>
