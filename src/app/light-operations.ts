@@ -41,6 +41,8 @@ export const light: ReadonlySet<string> = new Set([
   'showRun',
   'showRunStep',
   'deleteRun',
+  'showChanges',
+  'undoChanges',
   'pruneRuns',
   'cancelRun',
   'feedRange',

@@ -13,6 +13,9 @@ export type OpenPruningDeps = {
   readonly now: () => number;
 };
 
+/** Where the results of calls lie that are too large for a message, and what files held before calls changed them. */
+export const toolOutput = (reinsHome: string): string => join(reinsHome, 'tool_output');
+
 /** What removes old runs, with the files that their calls have left. */
 export const openPruning = ({ store, settings, tenant, reinsHome, now }: OpenPruningDeps): Pruning =>
   createPruning({
@@ -20,6 +23,6 @@ export const openPruning = ({ store, settings, tenant, reinsHome, now }: OpenPru
     tenant,
     retention: (key) => settings.value(key),
     vacuum: (pages) => store.vacuum(pages),
-    removeOutput: (id) => rmSync(join(reinsHome, 'tool_output', spoolBase(id)), { recursive: true, force: true }),
+    removeOutput: (id) => rmSync(join(toolOutput(reinsHome), spoolBase(id)), { recursive: true, force: true }),
     now,
   });

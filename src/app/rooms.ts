@@ -11,6 +11,7 @@ import { createModels } from '../registry/models.ts';
 import { createObserver } from '../registry/observe.ts';
 import { createSetup } from '../registry/setup.ts';
 import { createRuns } from '../runs/runs.ts';
+import { createChangeJournal } from '../tools/files/change-journal.ts';
 import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
@@ -25,7 +26,7 @@ import { maskResultWith } from './mask-result.ts';
 import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import { planServices } from './plan-services.ts';
-import { openPruning } from './pruning.ts';
+import { openPruning, toolOutput } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { openSessionTurns } from './session-turns.ts';
 import { openSourceRooms } from './source-rooms.ts';
@@ -116,12 +117,13 @@ export function openRooms(input: RoomsInput): Rooms {
     sources: tools.checks,
   });
   const spool = createSpool({
-    directory: `${machine.reinsHome}/tool_output`,
+    directory: toolOutput(machine.reinsHome),
     runsOf: (scope) => store.runs.idsOfSession(scope),
     now,
   });
+  const journal = createChangeJournal({ directory: toolOutput(machine.reinsHome) });
   const { marks, lockPath } = store.documents;
-  const ports: ToolPorts = { spawn: pools.spawn, findInLine: pools.findInLine, marks, spool, lockPath, now };
+  const ports: ToolPorts = { spawn: pools.spawn, findInLine: pools.findInLine, marks, spool, journal, lockPath, now };
   const budget = createBudget(store);
   const gate = createGate({
     ...store,

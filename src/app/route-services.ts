@@ -166,6 +166,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       },
       cancelRun: input.cancelRun,
       resumeRun: resume,
+      undo: store.services,
       openAsk: (runId) => store.asks.pendingOfRun(runId)[0] ?? null,
     }),
     ...createApprovalRoutes({

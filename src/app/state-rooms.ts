@@ -3,13 +3,17 @@ import { createRecorded, type RecordedDeps } from '../runs/recorded.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type LeaveDeps, leaveTurnOf } from '../sessions/leave-turn.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
+import type { Calls } from '../store/calls.ts';
 import { createRecordedRuns, type RunFilter } from '../store/recorded-runs.ts';
 import { type OpenPruningDeps, openPruning } from './pruning.ts';
+import { createUndo, type UndoDeps } from './undo-run.ts';
 
 export type StateRoomsDeps = OpenPruningDeps &
   Omit<RecordedDeps, 'recorded'> &
   Omit<CancelDeps, 'left'> &
-  LeaveDeps & {
+  LeaveDeps &
+  Omit<UndoDeps, 'record' | 'commands'> & {
+    readonly calls: Pick<Calls, 'commandsOf'>;
     readonly lostRuns: LostRuns;
     /** Who cancels. */
     readonly by: string;
@@ -26,6 +30,11 @@ export function openStateRooms(deps: StateRoomsDeps) {
     recorded: createRecordedRuns(deps.store.sql, deps.tenant, lostRuns.ids),
   });
   const pruning = openPruning(deps);
+  const undo = createUndo({
+    ...deps,
+    record: recorded.record,
+    commands: (runId) => deps.calls.commandsOf(runId),
+  });
   const left: CancelDeps['left'] = (head) => leaveTurnOf(deps, head);
   return {
     /** The whole id of a run that is named by a part of it. @throws RuntimeError not_found, ambiguous_id */
@@ -45,6 +54,7 @@ export function openStateRooms(deps: StateRoomsDeps) {
       const { status, plan } = recorded.show(id, false);
       throw deps.runs.ended(id) === undefined ? notEnded(id, status) : awaited(id, plan);
     },
+    ...undo,
     pruneRuns: ({ before }: { readonly before: number | null }) => pruning.prune(before),
   };
 }

@@ -173,6 +173,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
       asks,
       documents,
       feed,
+      audit,
       lostRuns,
       sessions,
       mask: secrets.maskDeep,
@@ -261,6 +262,8 @@ export function openStoreRooms(input: StoreRoomsInput) {
       showRunStep: async (wanted: Parameters<StateRooms['showRunStep']>[0]) => (await stateRooms()).showRunStep(wanted),
       cancelRun: async (wanted: Parameters<StateRooms['cancelRun']>[0]) => (await stateRooms()).cancelRun(wanted),
       deleteRun: async (wanted: Parameters<StateRooms['deleteRun']>[0]) => (await stateRooms()).deleteRun(wanted),
+      showChanges: async (wanted: Parameters<StateRooms['showChanges']>[0]) => (await stateRooms()).showChanges(wanted),
+      undoChanges: async (wanted: Parameters<StateRooms['undoChanges']>[0]) => (await stateRooms()).undoChanges(wanted),
       pruneRuns: async (wanted: Parameters<StateRooms['pruneRuns']>[0]) => (await stateRooms()).pruneRuns(wanted),
       feedRange: async () => entries.range(),
       async *watchFeed(wanted: Parameters<typeof watchFeed>[2]) {

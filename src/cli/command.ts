@@ -103,6 +103,7 @@ export type ModuleName =
   | 'session-search'
   | 'state'
   | 'state-show'
+  | 'state-undo'
   | 'trust'
   | 'tui'
   | 'version';

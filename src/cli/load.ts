@@ -39,6 +39,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   'session-search': () => import('./commands/session-search.ts'),
   state: () => import('./commands/state.ts'),
   'state-show': () => import('./commands/state-show.ts'),
+  'state-undo': () => import('./commands/state-undo.ts'),
   tui: () => import('./commands/tui.ts'),
   trust: () => import('./commands/trust.ts'),
   version: () => import('./commands/version.ts'),

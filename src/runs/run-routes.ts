@@ -1,5 +1,6 @@
 import type { CapturedStep, RunEvent } from '../schema/event.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import type { RunChanges } from '../schema/file-change.ts';
 import { type InputType, isOver, type RunStarted, type SendMessage, type StartRun } from '../schema/run.ts';
 import type { RunCall, RunRecord, RunSummary, StepRecord } from '../schema/run-record.ts';
 import type { Events } from '../store/events.ts';
@@ -31,6 +32,10 @@ export type RunRouteDeps = {
   readonly ensureSession: (name: string) => Promise<void>;
   readonly cancelRun: (input: { readonly run_id: string; readonly reason: string }) => Promise<null>;
   readonly resumeRun: (runId: string, acceptChangedChain: boolean) => Promise<unknown>;
+  readonly undo: {
+    showChanges(input: { readonly run_id: string }): Promise<RunChanges>;
+    undoChanges(input: { readonly run_id: string }): Promise<RunChanges>;
+  };
   /** The ask that a run waits for; null when it waits for none. */
   readonly openAsk: (runId: string) => string | null;
 };
@@ -96,6 +101,10 @@ export function createRunRoutes(deps: RunRouteDeps) {
     pageCalls: async ({ id, ...wanted }: Id & PageWanted): Promise<Page<RunCall>> => recorded.calls(id, wanted),
     getCall: async ({ id, seq, full }: Id & { readonly seq: number; readonly full?: boolean | undefined }) =>
       recorded.call(id, seq, full === true),
+
+    getChanges: ({ id }: Id): Promise<RunChanges> => deps.undo.showChanges({ run_id: id }),
+    /** @throws RuntimeError in_use for a run that has not ended */
+    undoRun: ({ id }: Id): Promise<RunChanges> => deps.undo.undoChanges({ run_id: id }),
 
     /** @throws RuntimeError run_not_active when it has ended */
     async endRun({ id, reason }: Id & { readonly reason?: string | undefined }): Promise<RunRecord> {

@@ -27,6 +27,7 @@ export type AuditType =
   | 'session_revoked'
   | 'database_accepted'
   | 'migrated'
+  | 'files_undone'
   | 'anchor';
 
 /** A row of the audit log as stored, its body read (03 §14). `at` is milliseconds since the epoch. */

@@ -86,12 +86,7 @@ function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways)
 }
 
 /** @throws RuntimeError unknown_field, invalid_body for what the body holds, invalid_parameter for the rest */
-function checked(
-  name: string,
-  entry: AnyRouted,
-  members: Members,
-  call: Call,
-): Readonly<Record<string, unknown>> {
+function checked(name: string, entry: AnyRouted, members: Members, call: Call): Readonly<Record<string, unknown>> {
   const given = assemble(entry, members, call);
   try {
     return checkInput(name, given, entry.input);

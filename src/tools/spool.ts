@@ -87,7 +87,8 @@ export function createSpool(deps: SpoolDeps): Spool & { sweep(): void } {
   };
 }
 
-function makeDirectory(path: string): void {
+/** Makes a directory of the spool, 0700. @throws what the system says, or where something else has the name */
+export function makeDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   if (!lstatSync(path).isDirectory()) throw new Error('not a directory');
 }
@@ -113,8 +114,8 @@ function writeNew(directory: string, base: string, bytes: Uint8Array): string {
   throw new Error('too many results of one name');
 }
 
-/** @returns null when the name is taken. */
-function openNew(path: string): number | null {
+/** Opens a new file, 0600, never through a link. @returns null when the name is taken. */
+export function openNew(path: string): number | null {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   try {
     return openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);

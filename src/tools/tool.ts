@@ -1,6 +1,7 @@
 import type { Struct } from 'superstruct';
 import type { Preview, Question } from '../schema/ask.ts';
 import type { Notice } from '../schema/event.ts';
+import type { FileChange } from '../schema/file-change.ts';
 import type { ToolSpec } from '../schema/message.ts';
 import type { CommandReading } from '../schema/command.ts';
 import type { ExecFact } from '../schema/policy.ts';
@@ -90,6 +91,7 @@ export type ToolPorts = {
   findInLine(search: LineSearch, line: string, signal: AbortSignal): Promise<number>;
   readonly marks: ReadMarks;
   readonly spool: Spool;
+  readonly journal: ChangeJournal;
   /** Takes the turn of a writer of this real path, across processes (05 §4.6.4): false = `busy` after 10 s. */
   lockPath(path: string, signal: AbortSignal): Promise<(() => void) | null>;
   now(): number;
@@ -119,6 +121,12 @@ export type Spool = {
   ): { readonly name: string; readonly truncated: boolean } | null;
   /** Path of a spool name for this scope, or null: only calls of the same run or session. */
   resolve(scope: string, runId: string, name: string): string | null;
+};
+
+/** What the calls of a run have changed, with what the files held before: `reins state undo` goes by it. */
+export type ChangeJournal = {
+  /** Notes a change before it is made. Never throws: a full disk loses the way back, not the call. */
+  note(runId: string, change: FileChange, before: Uint8Array | null): void;
 };
 
 /** Where a path led when a tool looked at it: to this file, in this directory (05 §2.2). */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -194,6 +194,40 @@ describe('runs that have ended', () => {
     expect((await world.run(['session', 'show'])).stdout).toContain('write it');
     expect(rows(world, 'SELECT id FROM chain_snapshots')).toEqual([]);
     expectSound(world);
+  });
+
+  test('are undone: what they wrote is looked at, put back, and kept where somebody has changed it since', async () => {
+    await addScript(world, writingTurns);
+    await world.run([...tester, '--policy', 'open', 'write it']);
+    const [{ id }] = await list();
+    const short = id.slice(-6);
+    const undo = (...flags: readonly string[]) => world.run(['state', 'undo', short, ...flags]);
+    const path = join(world.workspace, 'new.txt');
+    const looked = await undo('--dry-run');
+    expect(looked.stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['FILE', 'CALLS', 'UNDO'],
+      ['new.txt', '1', 'is taken away'],
+      [''],
+    ]);
+    expect(await undo()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('without a terminal it needs --yes'),
+    });
+    expect(existsSync(path)).toBe(true);
+    expect(await undo('--yes')).toMatchObject({ code: 0, stdout: 'Took away new.txt.\n', stderr: '' });
+    expect(existsSync(path)).toBe(false);
+    writeFileSync(path, 'mine');
+    // The newest run, unless another is named.
+    const after = await world.run(['state', 'undo', '--yes', '--json']);
+    expect([after.code, JSON.parse(after.stdout)]).toEqual([
+      1,
+      {
+        run_id: id,
+        files: [{ path: 'new.txt', state: 'changed_since', created: true, calls: 1, error: null }],
+        commands: 0,
+      },
+    ]);
+    expect(readFileSync(path, 'utf8')).toBe('mine');
   });
 
   test('are pruned by age: steps first, then all; what is not old stays, and the file shrinks', async () => {

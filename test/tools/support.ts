@@ -7,6 +7,7 @@ import { parseArguments } from '../../src/tools/arguments.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
 import { type Catalog, createCatalog } from '../../src/tools/catalog.ts';
 import { childEnvironment } from '../../src/tools/environment.ts';
+import { createChangeJournal } from '../../src/tools/files/change-journal.ts';
 import { createSpool } from '../../src/tools/spool.ts';
 import type {
   ReadMark,
@@ -92,6 +93,7 @@ export function createBench(options: BenchOptions = {}): Bench {
     findInLine: options.findInLine ?? ((search, line) => findInLine({ ...search, line })),
     marks,
     spool,
+    journal: createChangeJournal({ directory: join(temp.home, 'tool_output') }),
     lockPath: async () => () => {},
     now: () => Date.now(),
   };

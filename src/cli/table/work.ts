@@ -260,6 +260,18 @@ const state: Command = {
       module: 'state',
     },
     {
+      name: 'undo',
+      purpose: 'Put back what file tools of a run have changed; commands are not undone.',
+      arguments: [{ name: 'run', candidates: 'run', help: 'Id of the run, or an end of it; the newest unless given.' }],
+      flags: [
+        { name: 'dry-run', kind: 'boolean', help: 'Only show what would be put back.' },
+        { name: 'yes', kind: 'boolean', help: 'Do not ask.' },
+      ],
+      examples: ['reins state undo --dry-run', 'reins state undo 3kq9x7'],
+      insideTool: 'refused',
+      module: 'state-undo',
+    },
+    {
       name: 'delete',
       aliases: ['rm'],
       purpose: 'Delete a captured run.',

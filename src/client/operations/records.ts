@@ -1,8 +1,9 @@
 import { boolean, nullable, number, object, optional, string } from 'superstruct';
 import type { CapturedStep } from '../../schema/event.ts';
 import type { FeedRange } from '../../schema/feed.ts';
+import { RunChanges } from '../../schema/file-change.ts';
 import type { Pruned, RunDetails, RunSummary } from '../../schema/run-record.ts';
-import { operation, returns } from '../operation.ts';
+import { operation, returns, shown } from '../operation.ts';
 
 const run = object({ run_id: string() });
 
@@ -18,6 +19,10 @@ export const records = {
   showRun: operation('reads', object({ run_id: string(), full: optional(boolean()) }), returns<RunDetails>()),
   /** One step whole; `index` counts from 1. */
   showRunStep: operation('reads', object({ run_id: string(), index: number() }), returns<CapturedStep>()),
+  /** The files that its calls have changed, and what can be done about each. */
+  showChanges: operation('reads', run, shown(RunChanges)),
+  /** Puts back what can be. Refused for a run that has not ended. */
+  undoChanges: operation('acts', run, shown(RunChanges)),
   /** Refused for a run that has not ended. */
   deleteRun: operation('acts', run, returns<{ readonly run_id: string }>()),
   /** Removes ended runs from before a time, in milliseconds since the epoch; null = as the retention keys say. */

@@ -1,5 +1,6 @@
 import { array, boolean, defaulted, enums, nullable, object, optional, record, size, string } from 'superstruct';
 import type { CapturedStep, RunEvent } from '../../schema/event.ts';
+import { RunChanges } from '../../schema/file-change.ts';
 import { inputTypes, runStatuses } from '../../schema/run.ts';
 import { RunCall, RunRecord, RunSummary, type StepRecord } from '../../schema/run-record.ts';
 import { whole } from '../../schema/shape.ts';
@@ -85,6 +86,10 @@ export const runRoutes = {
     shown(RunRecord),
     { status: 202 },
   ),
+  /** The files that its calls have changed, and what can be done about each. */
+  getChanges: route('GET', '/api/runs/{id}/changes', 'any', object(run), shown(RunChanges)),
+  /** Puts back what can be. */
+  undoRun: route('POST', '/api/runs/{id}/undo', 'operator', object(run), shown(RunChanges)),
   continueRun: route(
     'POST',
     '/api/runs/{id}/resume',

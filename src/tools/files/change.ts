@@ -124,7 +124,10 @@ export async function writeChange(context: ToolContext<ChangeFacts>): Promise<To
       const fault = markFault(mark, before.sha256, path.given, replacements === null ? 'full' : 'any');
       if (fault !== null) return fault;
     }
-    const committed = await commitFile(path, before, after);
+    const change = { call_id: context.call_id, path: path.real, before: before?.sha256 ?? null, after: sha256 };
+    const committed = await commitFile(path, before, after, () =>
+      context.ports.journal.note(context.run_id, change, before?.bytes ?? null),
+    );
     if (!committed.ok) return committed;
     markWritten(marks, context.scope, path.real, { sha256, whole: replacements === null });
     return result(true, committed.notes);

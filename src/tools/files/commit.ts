@@ -91,8 +91,14 @@ async function preimageAt(at: string, given: string, identity: PathFacts['stat']
 /**
  * Puts new content in the place of the old one in a single step (05 §4.6): whoever looks, and a crash at any point,
  * finds the whole old or the whole new file. The pre-image is compared immediately before.
+ * @param ready called when nothing but the step itself is left
  */
-export async function commitFile(path: PathFacts, before: Preimage, after: Buffer): Promise<Committed | ToolFailure> {
+export async function commitFile(
+  path: PathFacts,
+  before: Preimage,
+  after: Buffer,
+  ready: () => void = () => {},
+): Promise<Committed | ToolFailure> {
   const opened = openAnchor(path.parent.path, path.parent, path.given);
   if (isFailure(opened)) return opened;
   let anchor: Anchor = opened;
@@ -103,7 +109,7 @@ export async function commitFile(path: PathFacts, before: Preimage, after: Buffe
       anchor.close();
       anchor = next;
     }
-    return await replace(anchor, path, before, after);
+    return await replace(anchor, path, before, after, ready);
   } catch (error) {
     return ioFailure(error, `"${path.given}"`);
   } finally {
@@ -124,11 +130,30 @@ function enterNew(anchor: Anchor, name: string, given: string): Anchor | ToolFai
   return openAnchor(path, stat, given);
 }
 
+/** Takes a file away that is still what it was looked at as, in the directory that was checked. */
+export async function removeFile(path: PathFacts, before: NonNullable<Preimage>): Promise<Committed | ToolFailure> {
+  const anchor = openAnchor(path.parent.path, path.parent, path.given);
+  if (isFailure(anchor)) return anchor;
+  try {
+    const target = join(anchor.base, path.name);
+    const changed = await preimageFault(target, path, before);
+    if (changed !== null) return changed;
+    rmSync(target);
+    await flushDirectory(anchor.base);
+    return { ok: true, notes: {} };
+  } catch (error) {
+    return ioFailure(error, `"${path.given}"`);
+  } finally {
+    anchor.close();
+  }
+}
+
 async function replace(
   anchor: Anchor,
   path: PathFacts,
   before: Preimage,
   after: Buffer,
+  ready: () => void,
 ): Promise<Committed | ToolFailure> {
   const target = join(anchor.base, path.name);
   const temporary = join(anchor.base, temporaryName(path.name));
@@ -146,6 +171,7 @@ async function replace(
     }
     const changed = await preimageFault(target, path, before);
     if (changed !== null) return changed;
+    ready();
     renameSync(temporary, target);
     renamed = true;
     await flushDirectory(anchor.base);

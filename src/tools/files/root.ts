@@ -102,6 +102,20 @@ export function realPathOf(absolute: string): string | null {
   }
 }
 
+/**
+ * The facts of a real path that is known from before; null when something else is there now: a link where a directory or
+ * the file was, or nothing that leads there. Never throws.
+ */
+export function factsOfReal(real: string): PathFacts | null {
+  try {
+    const found = locate(real, false, real);
+    if ('ok' in found || found.real !== real || found.stat?.isFile() === false) return null;
+    return { given: real, ...found, outside_root: false, link: false };
+  } catch {
+    return null;
+  }
+}
+
 function unresolved(error: unknown, given: string): ToolFailure {
   const code = codeOf(error) ?? 'UNKNOWN';
   if (code === 'ELOOP') return fail('bad_path', `"${given}" goes through too many links, or through a loop of links.`);

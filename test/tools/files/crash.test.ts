@@ -20,7 +20,7 @@ const host = `
   for (let round = 0; ; round += 1) {
     const args = { path: 'a.txt', content: (round % 2 === 0 ? 'A' : 'B').repeat(200_000) };
     const prepared = await tool.prepare(args, site, {});
-    const ports = { marks: store, lockPath: async () => () => {} };
+    const ports = { marks: store, journal: { note() {} }, lockPath: async () => () => {} };
     const result = await tool.execute(args, { ...site, facts: prepared.facts, exec: null, signal: new AbortController().signal, ports });
     process.stdout.write(JSON.stringify(result.ok) + '\\n');
   }

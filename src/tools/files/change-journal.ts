@@ -1,0 +1,102 @@
+import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { is } from 'superstruct';
+import { FileChange } from '../../schema/file-change.ts';
+import { makeDirectory, openNew, spoolBase } from '../spool.ts';
+import type { ChangeJournal } from '../tool.ts';
+import { sha256Of } from './commit.ts';
+
+/** Of a larger file nothing is kept: as much as one result of a tool may take (05 §2.5.2). */
+const keptBytes = 8 * 1024 * 1024;
+const fileName = 'changes';
+
+/**
+ * The changes of a run beside the results of its calls, `<REINS_HOME>/tool_output/<run id>/`: a line for each in `changes`,
+ * and what a file held before under its SHA-256. It is kept and removed with them (05 §2.5), and has no name that a tool
+ * may read (`@output/…` has no dot but before `stdout` and `stderr`).
+ */
+export function createChangeJournal(deps: { readonly directory: string }) {
+  const directoryOf = (runId: string): string => join(deps.directory, spoolBase(runId));
+  const journal: ChangeJournal = {
+    note(runId, change, before) {
+      try {
+        const directory = directoryOf(runId);
+        makeDirectory(deps.directory);
+        makeDirectory(directory);
+        if (before !== null && before.length <= keptBytes) keep(join(directory, keptName(change.before)), before);
+        append(join(directory, fileName), `${JSON.stringify(change)}\n`);
+      } catch {
+        // As with the results of calls: what cannot be kept fails nothing.
+      }
+    },
+  };
+  return {
+    ...journal,
+
+    /** In their order; a line that was cut or is none of ours is passed over. */
+    changes(runId: string): readonly FileChange[] {
+      const text = readOrNull(join(directoryOf(runId), fileName))?.toString('utf8') ?? '';
+      return text.split('\n').flatMap((line) => changeOf(line));
+    },
+
+    /** What a file held under this digest; null when it was not kept, or is something else by now. */
+    kept(runId: string, sha256: string): Buffer | null {
+      const bytes = readOrNull(join(directoryOf(runId), keptName(sha256)));
+      return bytes === null || sha256Of(bytes) !== sha256 ? null : bytes;
+    },
+  };
+}
+
+export type KeptChanges = ReturnType<typeof createChangeJournal>;
+
+const keptName = (sha256: string | null): string => `${sha256 ?? ''}.before`;
+
+function keep(path: string, bytes: Uint8Array): void {
+  const fd = openNew(path);
+  // The same content was kept for another call.
+  if (fd === null) return;
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** In one write, so that a line is there whole or cut at its end. */
+function append(path: string, line: string): void {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const fd = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  try {
+    writeSync(fd, line);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function changeOf(line: string): readonly FileChange[] {
+  try {
+    const value: unknown = JSON.parse(line);
+    return is(value, FileChange) ? [value] : [];
+  } catch {
+    return [];
+  }
+}
+
+function readOrNull(path: string): Buffer | null {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch {
+    return null;
+  }
+  try {
+    return readFileSync(fd);
+  } catch {
+    return null;
+  } finally {
+    closeSync(fd);
+  }
+}
