@@ -10,7 +10,13 @@ export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullab
   const { evaluation, places, programs } = judged;
   const program = (exec: Ask['record']['exec']) => JSON.stringify([exec?.file, exec?.program]);
   const why = [
-    ...((before.preimage?.sha256 ?? null) === (preview.preimage?.sha256 ?? null) ? [] : ['the file is another one']),
+    ...((before.preimage?.sha256 ?? null) === (preview.preimage?.sha256 ?? null)
+      ? []
+      : [
+          before.preview.follows === undefined
+            ? 'the file is another one'
+            : 'the earlier changes of its message did not leave the file that it was shown for',
+        ]),
     ...(program(before.record.exec) === program(evaluation.exec) && (before.preview.programs ?? programs) === programs
       ? []
       : [evaluation.exec === null ? 'the tool is another one of that name' : 'the program is another one']),

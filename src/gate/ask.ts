@@ -6,16 +6,19 @@ import { waitForAsk } from './budget.ts';
 import { changeCall } from './changed.ts';
 import type { LedgerDeps } from './entries.ts';
 import type { Ledger } from './ledger.ts';
+import { foresee } from './foresee.ts';
 import { type OfferDeps, offerToAgent } from './offer.ts';
 import { previewOf } from './recall.ts';
-import { deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
+import { changedSince, deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
 import type { ChangedArguments } from './run.ts';
-import type { AskedCall, GateCall, Judged } from './stages.ts';
+import type { AskedCall, GateCall, Judged, Refused } from './stages.ts';
 
 export type AskerDeps = LedgerDeps & OfferDeps;
 
 /** The steps of `call.ts` that a verdict leads back to. */
 export type Steps = {
+  /** Judges the call with fresh facts, and writes nothing down. */
+  readonly look: (call: GateCall) => Promise<Judged | Refused>;
   /** Judges the call with fresh facts; an outcome when it can no longer run at all. */
   readonly judge: (call: GateCall) => Promise<Judged | ToolOutcome>;
   /** Starts what was judged; `extended` when a spent bound was granted meanwhile. */
@@ -38,21 +41,29 @@ type Asked = {
 const preimageOf = (preview: Preview): string | null => preview.preimage?.sha256 ?? null;
 
 /** Questions about calls: asked, waited for, and held against what would run by then. */
-export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, allowed }: Steps) {
+export function createAsker(deps: AskerDeps, ledger: Ledger, { look, judge, start, allowed }: Steps) {
   const toolPreview = async ({ found }: GateCall, { prepared }: Judged): Promise<Preview> =>
     (await found.tool.preview?.(prepared.args, prepared.facts, prepared.site)) ?? {};
+
+  const unfitFor = ({ found }: GateCall, { prepared }: Judged): Refused | null => {
+    const unfit = found.tool.unfit?.(prepared.facts) ?? null;
+    return unfit === null ? null : { kind: 'refused', ...unfit };
+  };
 
   /**
    * Writes the question down. An outcome when the call can never run, or the question cannot be written.
    * @param replaced the ask in whose place it comes
    */
   const raise = async (call: GateCall, judged: Judged, replaced: string | null): Promise<Asked | ToolOutcome> => {
-    const unfit = call.found.tool.unfit?.(judged.prepared.facts) ?? null;
-    if (unfit !== null) return ledger.refuse(call, { kind: 'refused', ...unfit });
+    const unfit = unfitFor(call, judged);
     const preview = await toolPreview(call, judged);
     const { hash, places, programs, outdated } = judged;
+    const before = replaced === null ? outdated : deps.asks.show(replaced);
+    if (unfit !== null) {
+      const isOther = before !== null && (before.preimage?.sha256 ?? null) !== preimageOf(preview);
+      return ledger.refuse(call, isOther ? changedSince(before, unfit) : unfit);
+    }
     try {
-      const before = replaced === null ? outdated : deps.asks.show(replaced);
       const shown = {
         ...previewOf(call, judged, preview),
         places,
@@ -74,6 +85,13 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
     return ledger.refuse(call, notAsked(error.message));
   };
 
+  /** Whether what would run is what was asked about. */
+  const isAsked = async (asked: Asked, judged: Judged): Promise<boolean> =>
+    judged.hash === asked.hash &&
+    judged.places === asked.places &&
+    (asked.programs === null || judged.programs === asked.programs) &&
+    preimageOf(await toolPreview(asked.call, judged)) === asked.preimage;
+
   /**
    * Runs what was approved, judged anew: time has passed.
    * @returns `changed` with what would run now, when that is not what the verdict was given to
@@ -86,12 +104,7 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
       const { evaluation } = judged;
       if (evaluation.action === 'deny') return ledger.deny(call, judged, deniedByPolicy(evaluation));
       // Under another policy than the one that it was answered under, nobody has approved it yet (03 §3.2).
-      const same =
-        judged.hash === asked.hash &&
-        judged.places === asked.places &&
-        (asked.programs === null || judged.programs === asked.programs) &&
-        preimageOf(await toolPreview(call, judged)) === asked.preimage &&
-        evaluation.policy.sha256 === verdict.policy.sha256;
+      const same = (await isAsked(asked, judged)) && evaluation.policy.sha256 === verdict.policy.sha256;
       // What the rules allow by now needs no verdict.
       if (!same && evaluation.action !== 'allow') return { changed: judged };
       const outcome = await start(call, judged);
@@ -121,7 +134,10 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
       const { run, planned } = call;
       const withdraw = offerToAgent(deps, call, judged);
       const verdict = await waitForAsk(deps.asks, run, planned.ask_id).finally(withdraw);
-      if (verdict === null) return { kind: 'suspended' };
+      if (verdict === null) {
+        foresee(run, judged);
+        return { kind: 'suspended' };
+      }
       const edited = verdict.verdict?.edited;
       if (verdict.state === 'answered') return runAnswered(call, verdict.verdict?.text ?? '');
       if (edited !== undefined) return change(call, edited.args);
@@ -169,10 +185,31 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
       return 'kind' in asked ? asked : settle(judged, asked);
     },
 
-    /** Writes the question down and waits for nobody: the run rests for another one of its batch. */
+    /**
+     * Writes the question down and waits for nobody: the run rests for another one of its batch. A call that could not run
+     * now is left to its turn.
+     */
     async askOnly(call: GateCall, judged: Judged): Promise<ToolOutcome> {
-      await raise(call, judged, null);
+      if (unfitFor(call, judged) === null) {
+        await raise(call, judged, null);
+        foresee(call.run, judged);
+      }
       return { kind: 'suspended' };
+    },
+
+    /**
+     * The same for a call that was asked about before: once more where the calls ahead of it will leave another file than
+     * that, so that nobody answers a question which the next one replaces.
+     */
+    async askAgain(call: AskedCall): Promise<void> {
+      const ask = deps.asks.show(call.planned.ask_id);
+      const mayRun = ask.kind === 'permission' && (ask.state === 'pending' || ask.state === 'approved');
+      const judged = mayRun ? await look(call) : null;
+      if (judged === null || 'kind' in judged || judged.evaluation.action === 'deny') return;
+      if (unfitFor(call, judged) !== null) return;
+      const isOther = preimageOf(await toolPreview(call, judged)) !== (ask.preimage?.sha256 ?? null);
+      if (isOther && judged.evaluation.action === 'approve') await raise(call, judged, ask.id);
+      foresee(call.run, judged);
     },
 
     /** Goes on with a call whose question was written down before the run rested (03 §11.4). */
@@ -188,7 +225,12 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
         return allowed(call, judged);
       }
       const { places = '', programs = null } = ask.preview;
-      return settle(judged, { call, hash: ask.call_hash, places, programs, preimage: ask.preimage?.sha256 ?? null });
+      const asked = { call, hash: ask.call_hash, places, programs, preimage: ask.preimage?.sha256 ?? null };
+      const isStale = ask.state === 'pending' && ask.kind === 'permission' && action === 'approve';
+      // Whoever answers is not asked about what is gone already.
+      if (!isStale || (await isAsked(asked, judged))) return settle(judged, asked);
+      const next = await raise(call, judged, ask.id);
+      return 'kind' in next ? next : settle(judged, next);
     },
   };
 }

@@ -11,6 +11,7 @@ import type { LedgerDeps } from './entries.ts';
 import { type ExecuteDeps, executeCall } from './execute.ts';
 import { lineReader } from './facts.ts';
 import { findTool, prepareCall } from './find.ts';
+import { foresee } from './foresee.ts';
 import { recordedOutcome } from './known.ts';
 import { createLedger } from './ledger.ts';
 import { isWhatWasJudged, movedMeanwhile } from './looked.ts';
@@ -54,11 +55,11 @@ const actionOf = ({ found }: GateCall, { evaluation: { action } }: Judged) =>
 export function createGate(deps: GateDeps) {
   const ledger = createLedger(deps);
 
-  const judge: Steps['judge'] = async (call) => {
+  const look: Steps['look'] = async (call) => {
     const { run, found, planned } = call;
     await run.refresh();
     const prepared = await prepareCall(call);
-    if (prepared.kind === 'refused') return ledger.refuse(call, prepared);
+    if (prepared.kind === 'refused') return prepared;
     const host = run.host(prepared.cwd);
     const evaluation = await decide(run.policy(), prepared.call, host, {
       ...readingOf(prepared),
@@ -66,15 +67,21 @@ export function createGate(deps: GateDeps) {
     });
     // A deny needs no more; anything else is about the file that the tool has looked at.
     if (evaluation.action !== 'deny' && !isWhatWasJudged(prepared.looked, host)) {
-      return ledger.refuse(call, movedMeanwhile);
+      return movedMeanwhile;
     }
     const hash = callHash(prepared.call, prepared.cwd, evaluation.exec);
     const asks = evaluation.action === 'approve';
     const programs = asks ? (programsOf(prepared.site.command, host) ?? originOf(found.tool)) : null;
     const places = placesOf(prepared.call, host);
     const judged: Judged = { prepared, evaluation, hash, places, programs, outdated: null };
-    // What has been asked about already goes by its own verdict.
-    return planned === null || planned.ask_id === null ? recalled(deps, run, judged) : judged;
+    // What has been asked about already goes by its own verdict, once it has one.
+    const isOpen = planned === null || planned.ask_id === null || deps.asks.show(planned.ask_id).state === 'pending';
+    return isOpen ? recalled(deps, run, judged) : judged;
+  };
+
+  const judge: Steps['judge'] = async (call) => {
+    const judged = await look(call);
+    return 'kind' in judged ? ledger.refuse(call, judged) : judged;
   };
 
   const start: Steps['start'] = async (call, judged) => {
@@ -84,7 +91,10 @@ export function createGate(deps: GateDeps) {
     const exhausted = callBound(run.policy().policy.compute, run.tighten, run.counters);
     if (exhausted !== null) {
       const extended = exhausted.action === 'ask' ? await deps.budget.extend(run, request, exhausted) : 'refused';
-      if (extended === 'suspended') return suspended;
+      if (extended === 'suspended') {
+        foresee(run, judged);
+        return suspended;
+      }
       return extended === 'granted' ? 'extended' : ledger.exhaust(call, judged, exhausted);
     }
     if (deps.freeBytes() < minFreeBytes) return diskFull;
@@ -109,7 +119,7 @@ export function createGate(deps: GateDeps) {
     }
   };
 
-  const asker = createAsker(deps, ledger, { judge, start, allowed });
+  const asker = createAsker(deps, ledger, { look, judge, start, allowed });
   const unknown = createUnknown(deps, ledger, { judge, start });
 
   const inOrder = async (run: GateRun, body: (turn: Turn) => Promise<ToolOutcome>): Promise<ToolOutcome> => {
@@ -134,7 +144,26 @@ export function createGate(deps: GateDeps) {
   const settleUnknown = async (call: RequestedCall, known: KnownCall, turn: Turn): Promise<ToolOutcome> => {
     await turn.exclude();
     if (call.request.ask_only === true) return suspended;
+    call.run.foreseen.clear();
     return unhurried(call.run, () => unknown.settle(call, known));
+  };
+
+  /**
+   * Asks about a call of a run that rests, ahead of its turn. Only questions are written down: what the calls before it
+   * bring about may be what it lacks now.
+   */
+  const askAhead = async (call: GateCall, known: KnownCall | undefined): Promise<ToolOutcome> => {
+    if (known !== undefined) {
+      const { seq, ask_id } = known;
+      if (ask_id !== null) await asker.askAgain({ ...call, planned: { seq, ask_id } });
+      return suspended;
+    }
+    const judged = await look(call);
+    if ('kind' in judged) return suspended;
+    const action = actionOf(call, judged);
+    if (action === 'approve' && !ledger.deniedBefore(call.run, judged.hash)) return asker.askOnly(call, judged);
+    if (action === 'allow') foresee(call.run, judged);
+    return suspended;
   };
 
   /** The steps of a call whose turn has come. */
@@ -142,8 +171,9 @@ export function createGate(deps: GateDeps) {
     const { run, request, found } = call;
     const isReader = found.tool.spec.read_only;
     if (!isReader) await turn.exclude();
+    if (request.ask_only === true) return askAhead(call, known);
+    run.foreseen.clear();
     if (known !== undefined) {
-      if (request.ask_only === true) return suspended;
       const { seq, ask_id } = known;
       if (ask_id !== null) return unhurried(run, () => asker.goOn({ ...call, planned: { seq, ask_id } }));
       // A reader that was found started simply runs again, under the row that it has (03 §11.5).
@@ -151,7 +181,6 @@ export function createGate(deps: GateDeps) {
     const judged = await judge(call);
     if ('kind' in judged) return judged;
     const action = actionOf(call, judged);
-    if (request.ask_only === true) return action === 'approve' ? asker.askOnly(call, judged) : suspended;
     switch (action) {
       case 'deny':
         return ledger.deny(call, judged, deniedByPolicy(judged.evaluation));

@@ -51,6 +51,7 @@ export async function prepareCall({ run, request, found }: GateCall): Promise<Pr
     limits: request.limits[tools] ?? (tools === 'webhook' ? (request.limits['web'] ?? {}) : {}),
     direct: request.direct,
     command: tools === 'local_shell' ? await readCall(parsed.record) : null,
+    ...(request.ask_only === true ? { foreseen: run.foreseen } : {}),
   };
   const prepared = await tool.prepare(args, site, run.environment);
   if (!prepared.ok) return refusedBy(prepared);
@@ -64,6 +65,7 @@ export async function prepareCall({ run, request, found }: GateCall): Promise<Pr
     ),
     facts: prepared.facts,
     looked: prepared.looked ?? null,
+    ...(prepared.leaves === undefined ? {} : { leaves: prepared.leaves }),
     site,
     cwd: prepared.cwd,
     summary: prepared.summary,

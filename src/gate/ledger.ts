@@ -49,7 +49,11 @@ export function createLedger(deps: LedgerDeps) {
           binding: bindingOf(judged.hash, policy.sha256, preview.preimage?.sha256 ?? null),
         });
         calls.setAsk(run.ref.run_id, seq, ask_id);
-        if (replaced !== null) deps.asks.supersede(replaced, ask_id);
+        if (replaced !== null) {
+          // Still open where what it is about has changed before anybody answered.
+          deps.asks.close(replaced, 'cancel', 'system:superseded');
+          deps.asks.supersede(replaced, ask_id);
+        }
         return { ...call, planned: { seq, ask_id } };
       });
     },

@@ -43,10 +43,15 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       run.ahead.flush();
       const names = found === null ? splitName(request.name) : namesOf(found);
       const content = withChange(call, deps.mask(errorText(error, message, extra)));
-      underLease(deps, run, 'normal', (record) => {
+      const asked = planned?.ask_id ?? null;
+      underLease(deps, run, asked === null ? 'normal' : 'full', (record) => {
         const row = refusedRow(run, request, names, now());
         // Whoever follows the run sees what was asked for.
         if (planned === null) pending(record, call, names, row.args);
+        if (asked !== null) {
+          deps.asks.close(asked, 'cancel', 'system:superseded');
+          deps.asks.delivered(asked);
+        }
         close(run, planned?.seq ?? calls.insert(row), content);
         ended(record, call, names, { content, error });
       });

@@ -87,6 +87,22 @@ export const deniedAgain = (): string =>
     },
   );
 
+/**
+ * A call that cannot be made any more because its file is not the one that a person was asked about.
+ * @param before the question @param unfit what stands in its way now
+ */
+export const changedSince = (before: Ask, unfit: Refused): Refused => {
+  const what =
+    before.preview.follows === undefined
+      ? 'The file has changed since this call was asked about'
+      : 'This call was asked about on top of the earlier ones of its message, and the file is not what they were to leave';
+  return {
+    ...unfit,
+    error: 'changed_since_approval',
+    message: `${what}, so it was not run and nothing was written. ${unfit.message}`,
+  };
+};
+
 /** A question that could not be stored, for the reason that the database gave. */
 export const notAsked = (reason: string): Refused => ({
   kind: 'refused',

@@ -4,6 +4,7 @@ import type { EventRef } from '../store/events.ts';
 import type { Record as Recorder } from '../store/feed.ts';
 import type { Counters } from '../store/runs.ts';
 import type { Catalog } from '../tools/catalog.ts';
+import type { ForeseenFile } from '../tools/tool.ts';
 import type { CallHost } from './facts.ts';
 import type { KnownCalls } from './known.ts';
 import type { CallOrder } from './order.ts';
@@ -74,6 +75,8 @@ export type GateRun = {
   finishing: boolean;
   /** The question about a spent bound that is open now. */
   extending: Promise<Extended> | null;
+  /** Files as calls that wait for an answer would leave them, while the later calls of their message are asked about. */
+  readonly foreseen: Map<string, ForeseenFile>;
   /** By call id. */
   readonly changed: Map<string, ChangedArguments>;
   /** Ids of calls that have been started, or were before the run was resumed: only they may have run. */

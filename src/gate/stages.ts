@@ -1,7 +1,7 @@
 import type { Ask } from '../schema/ask.ts';
 import type { Evaluation, PolicyCall } from '../schema/policy.ts';
 import type { CallRequest } from '../schema/protocol.ts';
-import type { ArgumentRecord, Looked, Tool, ToolSite } from '../tools/tool.ts';
+import type { ArgumentRecord, Looked, Prepared as ToolPrepared, Tool, ToolSite } from '../tools/tool.ts';
 import type { GateRun } from './run.ts';
 
 /** The stages of a tool call on its way through the gate, in their order. Each says what is known by then. */
@@ -55,6 +55,8 @@ export type Prepared = {
   readonly facts: unknown;
   /** Null for a tool that acts on no path. */
   readonly looked: Looked | null;
+  /** Absent where it leaves no file behind. */
+  readonly leaves?: NonNullable<Extract<ToolPrepared<unknown>, { ok: true }>['leaves']>;
   readonly site: ToolSite;
   readonly cwd: string;
   readonly summary: string;

@@ -274,6 +274,7 @@ export function gateRun(
     ...live,
     ahead: { write: () => {}, stands: () => {}, flush: () => {} },
     finishing: false,
+    foreseen: new Map(),
     changed: new Map(),
     askFailed: false,
     begun: begunBefore(live.known),

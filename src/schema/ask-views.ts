@@ -74,7 +74,13 @@ export type AskCardData = {
     readonly file: string | null;
   } | null;
   readonly paths: NonNullable<Preview['paths']>;
-  readonly diff: { readonly text: string; readonly new_file: boolean; readonly note: string | null } | null;
+  readonly diff: {
+    readonly text: string;
+    readonly new_file: boolean;
+    readonly note: string | null;
+    /** What it was made for, when that is not the file as it is. */
+    readonly made: string | null;
+  } | null;
   readonly url: NonNullable<Preview['url']> | null;
   /** What a tool that is not ours says of itself. */
   readonly tool_says: string | null;
@@ -88,6 +94,8 @@ export type AskCardData = {
     /** Why the answer cannot be remembered. */
     readonly reserved: string | null;
   };
+  /** Why it is asked about once more. */
+  readonly again: readonly string[];
   readonly flags: readonly string[];
   readonly choices: readonly string[];
 };

@@ -45,6 +45,30 @@ export type ToolSite = {
   readonly direct: boolean;
   /** The one reading of a `local_shell` call (02 §9.1), made by the gate; null for every other tool. */
   readonly command: CommandReading | null;
+  /**
+   * Files by their real path as the calls that come first will leave them: for a call that is asked about before those
+   * have run. Absent for a call whose turn has come.
+   */
+  readonly foreseen?: ReadonlyMap<string, ForeseenFile>;
+};
+
+/** The whole of a file at one moment. */
+export type FileState = {
+  readonly bytes: Buffer;
+  readonly sha256: string;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly links: number;
+};
+
+/** A file as calls that have not run yet will leave it. */
+export type ForeseenFile = {
+  readonly state: FileState;
+  /** What the model will have seen of it by then. */
+  readonly mark: ReadMark | null;
+  /** How many calls change it. */
+  readonly changes: number;
 };
 
 /** What execution gets beside the arguments. Nothing is looked up a second time: `facts` is what was judged. */
@@ -145,6 +169,8 @@ export type Prepared<F> =
       readonly facts: F;
       /** What it will act on, for a tool that acts on a path: what the rules are asked about must be the same. */
       readonly looked?: Looked;
+      /** The file that it will leave behind, by its real path; absent where it changes none. */
+      readonly leaves?: () => { readonly path: string; readonly file: ForeseenFile };
       /** The call's directory (02 §7.2), absolute. */
       readonly cwd: string;
       /** One line for cards and lists (03 §1.1): command line, path, URL host. */

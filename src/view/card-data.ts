@@ -1,7 +1,7 @@
 import type { Ask } from '../schema/ask.ts';
 import type { AskCardData } from '../schema/ask-views.ts';
 import { choices, headline } from './ask-card.ts';
-import { askFlags } from './card-warnings.ts';
+import { askedAgain, askFlags, followsOf } from './card-warnings.ts';
 
 /**
  * The card of an ask as data (03 §8), for a surface that draws it elsewhere. Texts are as stored.
@@ -29,7 +29,12 @@ export function cardData(ask: Ask, now: number, segments: unknown): AskCardData 
     diff:
       preview.diff === undefined
         ? null
-        : { text: preview.diff, new_file: preview.new_file === true, note: preview.diff_note ?? null },
+        : {
+            text: preview.diff,
+            new_file: preview.new_file === true,
+            note: preview.diff_note ?? null,
+            made: followsOf(ask),
+          },
     url: preview.url ?? null,
     tool_says: preview.tool_says ?? null,
     why: {
@@ -41,6 +46,7 @@ export function cardData(ask: Ask, now: number, segments: unknown): AskCardData 
       changed: preview.policy_changed === true,
       reserved: preview.reserved ?? null,
     },
+    again: askedAgain(ask),
     flags: askFlags(ask),
     choices: choices(ask),
   };

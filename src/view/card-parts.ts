@@ -1,4 +1,5 @@
 import type { Ask } from '../schema/ask.ts';
+import { followsOf } from './card-warnings.ts';
 import { escapeText, type Glyphs, type SafeText } from './escape.ts';
 import { isPlainWord } from '../text/quote.ts';
 
@@ -173,8 +174,13 @@ function urlParts({ preview: { url } }: Ask, { fact }: Pen): readonly CardPart[]
 }
 
 /** The change with the numbers of its lines; its file is named above, and its size by our own counting. */
-function diffParts({ preview: { diff, diff_note: note } }: Ask, { data, fact, glyphs }: Pen): readonly CardPart[] {
-  const noted = note === undefined ? [] : [fact('diff', note)];
+function diffParts(ask: Ask, { data, fact, glyphs }: Pen): readonly CardPart[] {
+  const { diff, diff_note: note } = ask.preview;
+  const follows = followsOf(ask);
+  const noted = [
+    ...(follows === null ? [] : [fact('made', follows)]),
+    ...(note === undefined ? [] : [fact('diff', note)]),
+  ];
   if (diff === undefined) return noted;
   const whole = diff.split('\n');
   const hunks = whole.filter((each) => each.startsWith('@@ '));

@@ -1,5 +1,6 @@
 import type { Ask, CallFlag } from '../schema/ask.ts';
 import { hiddenCharacters } from './escape.ts';
+import { plural } from './format.ts';
 
 /** What stands out about a call, one sentence each with its place (10 §7.2). Not escaped. */
 export function cardWarnings(ask: Ask): readonly string[] {
@@ -15,13 +16,21 @@ export function cardWarnings(ask: Ask): readonly string[] {
     ...flagged(preview.flags, 'network', 'may talk to the network'),
     ...flagged(preview.flags, 'runs_code', 'runs code that it is given'),
     ...(preview.repeat === undefined ? [] : [`asked ${preview.repeat} times in this run`]),
-    ...(preview.anew === undefined || preview.anew.edited
-      ? []
-      : [`asked again: since the answer before, ${preview.anew.why.join(', ') || 'something has changed'}`]),
+    ...askedAgain(ask),
     ...(preview.policy_changed === true ? ['the policy changed since this was asked'] : []),
     ...(policy.state === 'invalid' ? ['the policy is invalid: everything asks'] : []),
   ];
 }
+
+/** Why a call is asked about once more that was asked about before, and is still the one that the model made. */
+export const askedAgain = ({ preview: { anew } }: Pick<Ask, 'preview'>): readonly string[] =>
+  anew === undefined || anew.edited
+    ? []
+    : [`asked again: since the time before, ${anew.why.join(', ') || 'something has changed'}`];
+
+/** What a change was made for that is asked about ahead of others of its file. */
+export const followsOf = ({ preview: { follows } }: Pick<Ask, 'preview'>): string | null =>
+  follows === undefined ? null : `on top of ${plural(follows, 'earlier change')} of this file in the same message`;
 
 /** 03 §8 `flags`: what a person should know before answering, as words for programs. */
 export const askFlags = (ask: Ask): readonly string[] => [

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Ask } from '../../src/schema/ask.ts';
 import { askCard, cardLines } from '../../src/view/ask-card.ts';
+import { cardData } from '../../src/view/card-data.ts';
 
 const policy = { name: 'default', source: 'builtin', path: null, sha256: '51d0cafe99', state: 'ok' } as const;
 const now = Date.parse('2026-01-02T10:00:00.000Z');
@@ -72,6 +73,16 @@ test('a card shows the call in full and what the runtime knows of it', () => {
       '  binds  abcdef012345',
     ],
   });
+});
+
+test('a change that was asked about ahead of its turn says what it was made for, and one asked about again says why', () => {
+  const preview = { ...ask({}).preview, follows: 2, anew: { edited: false, why: ['the file is another one'] } } as const;
+  const made = 'on top of 2 earlier changes of this file in the same message';
+  const again = 'asked again: since the time before, the file is another one';
+  expect(cardLines(askCard(ask({ preview }), now), 70).lines).toEqual(
+    expect.arrayContaining([`  made   ${made}`, expect.stringContaining(again)]),
+  );
+  expect(cardData(ask({ preview }), now, null)).toMatchObject({ diff: { made }, again: [again] });
 });
 
 test('what a whole diff says already is told once, and stands behind the rest where everything is viewed', () => {

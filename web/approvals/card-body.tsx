@@ -85,10 +85,12 @@ export function CardBody({
           <pre className="card-text">
             <DiffLines lines={shown('diff', diffLines(diff.text))} />
           </pre>
-          {diff.note === null ? null : (
-            <p className="small">
-              <Safe text={diff.note} />
-            </p>
+          {[diff.made, diff.note].map((said) =>
+            said === null ? null : (
+              <p key={said} className="small">
+                <Safe text={said} />
+              </p>
+            ),
           )}
         </Fold>
       )}
@@ -143,8 +145,13 @@ export function CardBody({
           );
         })
       )}
-      {card.flags.length === 0 && !why.changed ? null : (
+      {card.flags.length === 0 && card.again.length === 0 && !why.changed ? null : (
         <ul className="warnings">
+          {card.again.map((said) => (
+            <li key={said}>
+              <Safe text={said} />
+            </li>
+          ))}
           {why.changed ? <li>The policy changed since this was asked.</li> : null}
           {card.flags.map((flag) => (
             <li key={flag}>{warningOf(flag)}</li>

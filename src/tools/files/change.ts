@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 import type { Preview } from '../../schema/ask.ts';
 import { cancelled, fail, isFailure, type ToolFailure } from '../failure.ts';
-import type { Prepared, ReadMark, ReadMarks, ToolContext, ToolResult, ToolSite } from '../tool.ts';
-import { commitFile, type Preimage, readPreimage, sha256Of } from './commit.ts';
+import type { ForeseenFile, Prepared, ReadMark, ReadMarks, ToolContext, ToolResult, ToolSite } from '../tool.ts';
+import { commitFile, newFileMode, type Preimage, readPreimage, sha256Of } from './commit.ts';
 import { diffOf } from './diff.ts';
 import { type Replacement, replaceText } from './edit.ts';
 import { writeTooLarge } from './limits.ts';
-import { markFault, markWritten } from './marks.ts';
+import { markFault, markWritten, writtenMark } from './marks.ts';
 import { kindFault, notFound } from './open.ts';
 import { binaryFile, faultOf, ready, type Subject, subjectOf } from './subject.ts';
 import { decodeText, encodeText } from './text.ts';
@@ -17,6 +17,8 @@ export type ChangeFacts = Subject & {
   readonly after: Buffer;
   /** Null when the whole file is given. */
   readonly replacements: number | null;
+  /** How many calls that have not run yet `before` has in it: then it is what the file is expected to be. */
+  readonly follows: number;
 };
 
 export type WriteDeps = {
@@ -31,7 +33,10 @@ export type MakeChange = (
   subject: Subject,
 ) => { readonly ok: true; readonly after: Buffer; readonly replacements: number | null } | ToolFailure;
 
-/** Reads the present state once and makes the change from it; a link is followed to what will be replaced. */
+/**
+ * Reads the present state once and makes the change from it; a link is followed to what will be replaced. Where calls of
+ * the same message come first, it is made from what they will leave.
+ */
 export async function planChange(
   deps: WriteDeps,
   given: string,
@@ -41,17 +46,33 @@ export async function planChange(
   const subject = subjectOf(given, site);
   if (isFailure(subject)) return subject;
   const { path } = subject;
+  const foreseen = site.foreseen?.get(path.real);
+  const follows = foreseen?.changes ?? 0;
   const unchanged = (fault: ToolFailure, before: Preimage = null): Prepared<ChangeFacts> =>
-    ready({ ...subject, fault, before, after: Buffer.alloc(0), replacements: null }, site, given);
+    ready({ ...subject, fault, before, after: Buffer.alloc(0), replacements: null, follows }, site, given);
   const wrongKind = path.stat !== null ? kindFault(path) : given.endsWith('/') ? namesDirectory(given) : null;
   if (wrongKind !== null) return unchanged(wrongKind);
-  const before = await readPreimage(path);
+  const before = foreseen?.state ?? (await readPreimage(path));
   if (isFailure(before)) return unchanged(before);
-  const made = make(before, deps.marks.get(site.scope, path.real), subject);
+  const mark = foreseen === undefined ? deps.marks.get(site.scope, path.real) : foreseen.mark;
+  const made = make(before, mark, subject);
   if (!made.ok) return unchanged(made, before);
   const large = sizeFault(subject, made.after.length);
   if (large !== null) return unchanged(large, before);
-  return ready({ ...subject, before, after: made.after, replacements: made.replacements }, site, given);
+  const facts = { ...subject, before, after: made.after, replacements: made.replacements, follows };
+  const prepared = ready(facts, site, given);
+  if (!prepared.ok || before?.bytes.equals(made.after) === true) return prepared;
+  return { ...prepared, leaves: () => ({ path: path.real, file: leftBy(facts, mark) }) };
+}
+
+/** The file behind the change, as `commitFile` and the marks will have it. */
+function leftBy({ before, after: bytes, replacements, follows }: ChangeFacts, mark: ReadMark | null): ForeseenFile {
+  const sha256 = sha256Of(bytes);
+  return {
+    state: { mode: newFileMode(), uid: 0, gid: 0, ...before, links: 1, bytes, sha256 },
+    mark: writtenMark(mark, { sha256, whole: replacements === null }),
+    changes: follows + 1,
+  };
 }
 
 const namesDirectory = (given: string): ToolFailure =>
@@ -137,13 +158,14 @@ export async function writeChange(context: ToolContext<ChangeFacts>): Promise<To
 }
 
 /** The card of a change (05 §4.7). */
-export async function previewChange({ path, place, before, after, fault }: ChangeFacts): Promise<Preview> {
+export async function previewChange({ path, place, before, after, fault, follows }: ChangeFacts): Promise<Preview> {
   const name = path.outside_root ? path.real : posix.relative(place.root, path.real);
   return {
     ...(fault === null
       ? await diffOf(name, before, after)
       : { diff_note: `nothing would be written: ${fault.message}` }),
     new_file: before === null,
+    ...(follows === 0 ? {} : { follows }),
     preimage: { path: path.real, sha256: before?.sha256 ?? null },
     paths: [{ given: path.given, real: path.real, inside: !path.outside_root, link: path.link }],
   };

@@ -19,17 +19,11 @@ import { promisify } from 'node:util';
 import { codeOf } from '../../text/thrown.ts';
 import { fail, ioFailure, isFailure, type ToolFailure } from '../failure.ts';
 import { type Anchor, openAnchor, openRegular, readWhole } from './open.ts';
+import type { FileState } from '../tool.ts';
 import type { PathFacts } from './root.ts';
 
 /** The state of a file that a change was made for; null: it does not exist. */
-export type Preimage = {
-  readonly bytes: Buffer;
-  readonly sha256: string;
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-  readonly links: number;
-} | null;
+export type Preimage = FileState | null;
 
 export type Committed = { readonly ok: true; readonly notes: Readonly<Record<string, unknown>> };
 
@@ -184,6 +178,8 @@ async function replace(
 /** Whether a name is one that a change gives the file which it writes first. */
 export const isTemporary = (name: string): boolean => /^\..*\.reins-[0-9a-f]{8}$/.test(name);
 
+export const newFileMode = (): number => 0o666 & ~process.umask();
+
 /** A name beside the target; long names are shortened so that the addition fits. */
 function temporaryName(name: string): string {
   const short = Buffer.from(name)
@@ -196,7 +192,7 @@ function temporaryName(name: string): string {
 /** Mode and owner of the old file; what the system does not allow to keep is stated (05 §4.6.3). */
 function keepAttributes(fd: number, before: Preimage): Readonly<Record<string, unknown>> {
   if (before === null) {
-    fchmodSync(fd, 0o666 & ~process.umask());
+    fchmodSync(fd, newFileMode());
     return {};
   }
   const notes: Record<string, unknown> = {};

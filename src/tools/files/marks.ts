@@ -54,7 +54,13 @@ export function markWritten(
   path: string,
   written: { readonly sha256: string; readonly whole: boolean },
 ): void {
-  const before = marks.get(scope, path);
+  marks.put(scope, path, writtenMark(marks.get(scope, path), written));
+}
+
+export function writtenMark(
+  before: ReadMark | null,
+  written: { readonly sha256: string; readonly whole: boolean },
+): ReadMark {
   const full = written.whole || before?.full === true;
-  marks.put(scope, path, { sha256: written.sha256, full, ranges: full ? [] : (before?.ranges ?? []) });
+  return { sha256: written.sha256, full, ranges: full ? [] : (before?.ranges ?? []) };
 }
