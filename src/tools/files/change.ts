@@ -85,11 +85,13 @@ export const replaceIn =
     const { path } = subject;
     if (before === null) return notFound(path);
     const unread = markFault(mark, before.sha256, path.given, 'any');
-    if (unread !== null) return unread;
+    if (unread !== null && mark !== null) return unread;
     const large = sizeFault(subject, before.bytes.length);
     if (large !== null) return large;
     const old = decodeText(before.bytes);
+    // Nobody can read it first.
     if (old.kind === 'binary') return binaryFile(path.given, before.bytes.length, old.media);
+    if (unread !== null) return unread;
     if (!old.editable) {
       return fail('not_utf8', `"${path.given}" is not UTF-8 text, so it can be read but not edited in place.`);
     }

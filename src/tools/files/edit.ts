@@ -2,11 +2,21 @@ import { findAll } from '../../text/find-all.ts';
 import { fail, type ToolFailure } from '../failure.ts';
 import { nearNames } from '../near.ts';
 import { writeTooLarge } from './limits.ts';
+import { type NearMatch, nearMatch } from './near-match.ts';
 import { countLines } from './text.ts';
 
 export type Edited = { readonly ok: true; readonly text: string; readonly replacements: number };
 
+/** What a tool calls its own arguments, for messages that say what to do. */
+export type Wording = {
+  /** How to have every match replaced. */
+  readonly all: string;
+  /** What may be said of a text that is found nowhere. */
+  readonly absent?: (find: string) => string | null;
+};
+
 export type Replacement = {
+  readonly wording: Wording;
   readonly find: string;
   readonly put: string;
   /** How many matches are meant: exactly one, all there are, or this many. */
@@ -19,6 +29,8 @@ export type Replacement = {
 const maxLineNumbers = 10;
 const maxSimilar = 3;
 const maxCompared = 20_000;
+/** A shorter text may stand in a file by chance. */
+const leastTelling = 10;
 /** Steps of comparing lines; more would hold up everything else. */
 const maxCompareSteps = 2 ** 26;
 
@@ -80,13 +92,17 @@ function countFault(text: string, matches: readonly number[], change: Replacemen
     const lines = linesOf(text, matches);
     return fail(
       'not_unique',
-      `The text occurs ${count} times in "${given}", on the lines ${lines.join(', ')}. Give more of what surrounds it, or replace all.`,
+      `The text occurs ${count} times in "${given}", ${count > lines.length ? 'first ' : ''}on the lines ${lines.join(', ')}. Give more of what surrounds it, or ${change.wording.all}.`,
       { count, lines },
     );
   }
   if (typeof wanted === 'number' && count !== wanted) {
     const lines = linesOf(text, matches);
-    return fail('wrong_count', `The text occurs ${count} times in "${given}", not ${wanted} times.`, { count, lines });
+    const found = `${count === 1 ? 'once' : `${count} times`} in "${given}"`;
+    return fail('wrong_count', `The text occurs ${found}, not ${wanted === 1 ? 'once' : `${wanted} times`}.`, {
+      count,
+      lines,
+    });
   }
   return null;
 }
@@ -107,13 +123,37 @@ function linesOf(text: string, matches: readonly number[]): readonly number[] {
 }
 
 function noMatch(text: string, change: Replacement, given: string): ToolFailure {
-  const similar = similarLines(text, change.find);
   const where = change.from > 1 || change.to < countLines(text) ? ' in that range of lines' : '';
+  const known = whyAbsent(text, change, where !== '');
+  const absent = change.wording.absent?.(change.find) ?? null;
+  if (known !== null || absent !== null) {
+    const said = [known?.said ?? null, absent].filter((each) => each !== null).join(' ');
+    return fail('no_match', `The text does not occur in "${given}"${where}. ${said}`, { lines: known?.lines ?? [] });
+  }
+  const similar = similarLines(text, change.find);
   const near = similar.map(({ line, text: shown }) => `line ${line}: ${shown}`).join('; ');
   const hint = near === '' ? 'Read the file again and copy the text exactly.' : `Similar: ${near}.`;
   return fail('no_match', `The text does not occur in "${given}"${where}. ${hint}`, {
     lines: similar.map(({ line }) => line),
   });
+}
+
+const namesOf = (lines: readonly number[]): string =>
+  `${lines.length === 1 ? 'line' : 'the lines'} ${lines.join(', ')}`;
+
+/** What is certain of a text that does not occur: it stands elsewhere, was replaced before, or differs in so much. */
+function whyAbsent(text: string, { find, put }: Replacement, isRange: boolean): NearMatch | null {
+  const elsewhere = isRange ? linesOf(text, findAll(text, find, 0, text.length)) : [];
+  if (elsewhere.length > 0) return { lines: elsewhere, said: `It occurs on ${namesOf(elsewhere)}.` };
+  const made = put.trim().length < leastTelling || put.includes(find) ? [] : findAll(text, put, 0, text.length);
+  if (made.length === 1) {
+    const lines = linesOf(text, made);
+    return {
+      lines,
+      said: `The new text is there already, on ${namesOf(lines)}: this change seems to have been made.`,
+    };
+  }
+  return nearMatch(text, find);
 }
 
 /** Lines that resemble the first line with text of what was looked for. */

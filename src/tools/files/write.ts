@@ -13,8 +13,9 @@ import {
   writeChange,
 } from './change.ts';
 import type { Preimage } from './commit.ts';
+import type { Wording } from './edit.ts';
 import { markFault } from './marks.ts';
-import { pathText, unfit } from './subject.ts';
+import { binaryFile, pathText, unfit } from './subject.ts';
 import { decodeText, encodeText, plainForm, utf16Encoding } from './text.ts';
 
 /** A text to find is a part of a file that can be edited. */
@@ -49,10 +50,23 @@ const wholeFile =
   (content: string): MakeChange =>
   (before, mark, { path }) => {
     const known = before !== null && before.bytes.length > 0;
+    const binary = known && mark === null ? binaryFault(before.bytes, path.given) : null;
+    if (binary !== null) return binary;
     const unread = known ? markFault(mark, before.sha256, path.given, 'full') : null;
     const fault = unread ?? lossFault(content, before, path.given);
     return fault ?? { ok: true, after: inOldForm(content, before), replacements: null };
   };
+
+/** What cannot be read can never have been: to ask for that first would lead nowhere. */
+function binaryFault(bytes: Buffer, given: string): ToolFailure | null {
+  const old = decodeText(bytes);
+  if (old.kind !== 'binary') return null;
+  const fault = binaryFile(given, bytes.length, old.media);
+  return {
+    ...fault,
+    message: `${fault.message} write_file does not replace it. If that is meant, take it away first.`,
+  };
+}
 
 /** What could not be read was shown as U+FFFD: given back, it would be written in the place of what is there. */
 function lossFault(content: string, before: Preimage, given: string): ToolFailure | null {
@@ -82,7 +96,7 @@ type EditArgs = { path: string; old_string: string; new_string: string; replace_
 function editFile(deps: WriteDeps): Tool {
   const args = object({
     path: pathText(),
-    old_string: bytes(string(), 1, maxFindBytes),
+    old_string: bytes(string(), 0, maxFindBytes),
     new_string: string(),
     replace_all: optional(boolean()),
   });
@@ -102,13 +116,24 @@ function editFile(deps: WriteDeps): Tool {
     },
     args,
     prepare({ path, old_string, new_string, replace_all }, site) {
+      if (old_string === '') {
+        const message =
+          '"old_string" is empty. Give a text of the file, and put it into "new_string" as well to add to it; write_file makes a file or replaces a whole one.';
+        return fail('invalid_arguments', message, { path: 'old_string' });
+      }
       if (old_string === new_string) {
         const message = '"old_string" and "new_string" are equal, so there is nothing to change.';
         return fail('invalid_arguments', message, { path: 'new_string' });
       }
       const wanted = replace_all === true ? 'all' : 'one';
-      const change = { find: old_string, put: new_string, wanted, from: 1, to: Number.POSITIVE_INFINITY } as const;
-      return planChange(deps, path, site, replaceIn(change));
+      const wording = { all: 'set "replace_all" to true' };
+      const to = Number.POSITIVE_INFINITY;
+      return planChange(
+        deps,
+        path,
+        site,
+        replaceIn({ wording, find: old_string, put: new_string, wanted, from: 1, to }),
+      );
     },
     unfit,
     preview: (_args, facts) => previewChange(facts),
@@ -126,10 +151,18 @@ type SedArgs = {
   end_line?: number | undefined;
 };
 
+const sedWording: Wording = {
+  all: 'set "all" to true, or "expect_replacements", or the lines in which it may begin',
+  absent: (pattern) =>
+    /^s([/|#,]).*\1.*\1|[.\])][*+?]|\\[dswbDSWB(){}|.]|^\^|\$$/s.test(pattern.slice(0, 200))
+      ? 'The pattern is taken literally: it is no regular expression and no sed command.'
+      : null,
+};
+
 function sed(deps: WriteDeps): Tool {
   const args = object({
     path: pathText(),
-    pattern: bytes(string(), 1, maxFindBytes),
+    pattern: bytes(string(), 0, maxFindBytes),
     replacement: string(),
     all: optional(boolean()),
     expect_replacements: optional(between(integer(), 1)),
@@ -155,12 +188,23 @@ function sed(deps: WriteDeps): Tool {
     },
     args,
     prepare({ path, pattern, replacement, all, expect_replacements: count, start_line: from = 1, end_line }, site) {
+      if (pattern === '')
+        return fail('invalid_arguments', '"pattern" is empty. Give a text of the file.', { path: 'pattern' });
+      if (pattern === replacement) {
+        const message = '"pattern" and "replacement" are equal, so there is nothing to change.';
+        return fail('invalid_arguments', message, { path: 'replacement' });
+      }
       const to = end_line ?? Number.POSITIVE_INFINITY;
       if (to < from) {
         return fail('invalid_arguments', '"end_line" must not be smaller than "start_line".', { path: 'end_line' });
       }
       const wanted = count ?? (all === true ? 'all' : 'one');
-      return planChange(deps, path, site, replaceIn({ find: pattern, put: replacement, wanted, from, to }));
+      return planChange(
+        deps,
+        path,
+        site,
+        replaceIn({ wording: sedWording, find: pattern, put: replacement, wanted, from, to }),
+      );
     },
     unfit,
     preview: (_args, facts) => previewChange(facts),

@@ -199,6 +199,31 @@ describe('edit_file', () => {
     expect(text('a.txt')).toBe('const value = 1;\nconst other = 2;\n');
   });
 
+  it('says of a text that does not occur what keeps it from occurring', async () => {
+    file('a.txt', '  const value = 1;\n\treturn value;\n');
+    await read('a.txt');
+    expect(await edit('2: \treturn value;', 'x')).toMatchObject({
+      message:
+        'The text does not occur in "a.txt". It has the numbers of lines in it, which the file has not; without them it is line 2.',
+      extra: { lines: [2] },
+    });
+    expect(await edit('const value = 2;', 'const value = 1;')).toMatchObject({
+      error: 'no_match',
+      message:
+        'The text does not occur in "a.txt". The new text is there already, on line 1: this change seems to have been made.',
+    });
+  });
+
+  it('says of an empty text what adds to a file and what makes one', async () => {
+    file('a.txt', 'x\n');
+    await read('a.txt');
+    expect(await edit('', 'y')).toMatchObject({
+      error: 'invalid_arguments',
+      message: expect.stringContaining('put it into "new_string" as well to add to it; write_file makes a file'),
+      extra: { path: 'old_string' },
+    });
+  });
+
   it('refuses two matches unless all are meant', async () => {
     file('a.txt', 'x\ny\nx\n');
     await read('a.txt');
@@ -280,6 +305,16 @@ describe('edit_file', () => {
     expect(await edit('h', 'j')).toMatchObject({ error: 'not_utf8' });
   });
 
+  it('and write_file say of a binary file that it is one, and do not ask for a reading that is refused', async () => {
+    file('a.txt', Buffer.from([0, 1, 2]));
+    expect(await edit('x', 'y')).toMatchObject({ error: 'binary_file' });
+    expect(await write('a.txt', 'x')).toMatchObject({
+      error: 'binary_file',
+      message: expect.stringContaining('write_file does not replace it. If that is meant, take it away first.'),
+    });
+    expect(readFileSync(at('a.txt'))).toEqual(Buffer.from([0, 1, 2]));
+  });
+
   it('and write_file does not put the sign for what could not be read in its place', async () => {
     const latin1 = Buffer.from('caf\xe9\n', 'latin1');
     file('a.txt', latin1);
@@ -343,6 +378,25 @@ describe('sed', () => {
     });
     expect(await sed({ pattern: 'a.b', replacement: 'x', expect_replacements: 3 })).toMatchObject({ ok: true });
     expect(text('a.txt')).toBe('x\naxb\nx\nx\n');
+  });
+
+  it('says that it takes no regular expression, and where outside of its lines the text is', async () => {
+    expect(await sed({ pattern: 's/axb/y/', replacement: '' })).toMatchObject({
+      error: 'no_match',
+      message:
+        'The text does not occur in "a.txt". The pattern is taken literally: it is no regular expression and no sed command.',
+    });
+    expect(await sed({ pattern: 'axb', replacement: 'y', start_line: 3 })).toMatchObject({
+      message: 'The text does not occur in "a.txt" in that range of lines. It occurs on line 2.',
+      extra: { lines: [2] },
+    });
+  });
+
+  it('refuses equal texts, about which a person would be asked for nothing', async () => {
+    expect(await sed({ pattern: 'axb', replacement: 'axb' })).toMatchObject({
+      error: 'invalid_arguments',
+      extra: { path: 'replacement' },
+    });
   });
 
   it('looks only where matches may begin', async () => {
