@@ -95,7 +95,7 @@ function commandPath(operand: string): Parsed<CommandTest> {
   return {
     ok: true,
     test(analysis, scope, action) {
-      for (const path of scope.named(analysis)) {
+      for (const path of scope.meant(analysis)) {
         if (pathMatches(path, matches, scope, action)) return yes(`path ${path.given} matches ${operand}`);
       }
       if (action === 'allow') return no;

@@ -4,7 +4,7 @@ import type { CommandWord } from '../schema/command.ts';
 import { foldCase } from '../text/fold-case.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { fileUrlPath, isFileUrl } from './foreign-paths.ts';
-import { collectPaths, isStandard, placesOfWord } from './named-paths.ts';
+import { collectPaths, isStandard, placesOfInput, placesOfWord } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
 import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
@@ -146,6 +146,9 @@ function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
     for (const { target } of command.redirects) {
       if (target !== null) touched.add(placesOfWord(target, command, scope.host));
     }
+    // What the line gives to a name is judged where it is used; what a program reads is used by it.
+    if (command.words.length === 0) continue;
+    for (const value of command.values) touched.add(placesOfInput(value, command, scope.host));
   }
   return touched.paths;
 }

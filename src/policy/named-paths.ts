@@ -7,11 +7,19 @@ import type { PathValue } from './paths.ts';
 /** Reads a path text of the call under judgement. */
 export type ReadPath = (text: string) => PathValue;
 
-/** Every path that a call may name: of its words, its redirections, and for what was not read, its pieces. */
-export function namedPaths(analysis: Analysis, host: PolicyHost, read: ReadPath): readonly PathValue[] {
+/**
+ * Every path that a call may name: of its words but for those that are texts, its redirections, and for what was not read,
+ * its pieces.
+ */
+export function namedPaths(
+  analysis: Analysis,
+  host: PolicyHost,
+  read: ReadPath,
+  texts: ReadonlySet<CommandWord> = new Set(),
+): readonly PathValue[] {
   const named = collectPaths(read);
   for (const command of analysis.commands) {
-    for (const word of command.words) named.add(placesOfWord(word, command, host));
+    for (const word of command.words) if (!texts.has(word)) named.add(placesOfWord(word, command, host));
     for (const { target } of command.redirects) if (target !== null) named.add(placesOfWord(target, command, host));
     for (const value of command.values) named.add(placesOfWord(value, command, host));
   }
@@ -67,6 +75,16 @@ export function placesOfWord(
     /[*?[]/.test(place) ? host.filesLike(place.startsWith('/') ? place : `${host.cwd}/${place}`) : [],
   );
   return [...places, ...files];
+}
+
+/**
+ * Where what a command reads, or is given in a list, may lead. Of a text of several lines only what it spells out counts: as
+ * a whole it is no path.
+ */
+export function placesOfInput(value: CommandWord, command: FoundCommand, host: PolicyHost): readonly string[] {
+  if (!value.path.trim().includes('\n')) return placesOfWord(value, command, host);
+  const parts = pathsInCode(command.words[0]?.text ?? '', value.path);
+  return parts.flatMap((part) => command.directories.map((base) => placed(part, base, host)));
 }
 
 /** U+0000 stands for the home directory; a tilde that the shell does not replace is an ordinary character. */

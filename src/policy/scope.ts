@@ -6,6 +6,7 @@ import type { GlobPlaces } from './glob.ts';
 import { namedPaths } from './named-paths.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
 import { type Taken, takenPlaces } from './taken-along.ts';
+import { textWords } from './text-words.ts';
 import { unknownOperands } from './unknown-operands.ts';
 
 export type Result = 'true' | 'false' | 'indeterminate';
@@ -45,6 +46,8 @@ export type Scope = {
   analysis(): Analysis;
   /** The paths that an analysed line may name; many rules ask for them. */
   named(analysis: Analysis): readonly PathValue[];
+  /** Those of them that a program may take for paths, by what is known of it. */
+  meant(analysis: Analysis): readonly PathValue[];
   /** The directories that an analysed line takes with all they hold. */
   taken(analysis: Analysis): readonly Taken[];
   /** What refuses another call under the rules of the same document, its default aside: a rule in words, or null. */
@@ -63,6 +66,7 @@ export function createScope(
   let guarded: PolicyHost['guarded'] | null = null;
   let analysis: Analysis | null = null;
   const named = new Map<Analysis, readonly PathValue[]>();
+  const meant = new Map<Analysis, readonly PathValue[]>();
   const taken = new Map<Analysis, readonly Taken[]>();
   const comparables = (texts: readonly string[]): readonly string[] => texts.map((text) => comparable(text, host));
   const path = (text: string): PathValue => {
@@ -100,6 +104,15 @@ export function createScope(
       if (known !== undefined) return known;
       const found = namedPaths(line, host, path);
       named.set(line, found);
+      return found;
+    },
+    meant(line) {
+      const known = meant.get(line);
+      if (known !== undefined) return known;
+      // Who runs the line of another toolset is not known.
+      const texts = call.tools === 'local_shell' ? textWords(line, host) : null;
+      const found = texts === null || texts.size === 0 ? this.named(line) : namedPaths(line, host, path, texts);
+      meant.set(line, found);
       return found;
     },
     taken(line) {

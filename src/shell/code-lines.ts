@@ -3,6 +3,7 @@ import { firstGroups } from '../text/first-groups.ts';
 import { decodeEscapes } from './printed.ts';
 import { isInterpreter, shells } from './programs.ts';
 import { readSed } from './sed-script.ts';
+import { literalWord } from './words.ts';
 
 /**
  * Lines that a program's own language hands to a shell, as far as it spells them out. Lists that tighten see them; what
@@ -83,6 +84,7 @@ const nothing: CodeLines = { lines: [], guessed: true, unnamed: null };
 /** Of one word of a program, or of a text that it reads. */
 export function linesInCode(name: string, text: string): CodeLines {
   if (awks.has(name)) return linesOfAwk(text);
+  if (isSed(name)) return linesOfSed([literalWord('-e'), literalWord(text)]);
   if (Object.hasOwn(escapes, name)) {
     const own = (escapes[name] ?? []).flatMap((pattern) => firstGroups(pattern, text, maxLines));
     return { ...nothing, lines: [...own, ...callsIn(text)] };
@@ -99,8 +101,23 @@ function linesOfAwk(script: string): CodeLines {
 }
 
 /** Whether what a program reads is code of its own, and not what it works on. */
-export const readsCode = (name: string): boolean =>
-  Object.hasOwn(escapes, name) ? !readsData.has(name) : isInterpreter(name) && !shells.has(name) && !awks.has(name);
+export function readsCode(name: string, rest: readonly CommandWord[]): boolean {
+  if (takesScripts(name)) return scriptsOf(rest).some(({ text }) => /^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(text));
+  return Object.hasOwn(escapes, name) ? !readsData.has(name) : isInterpreter(name) && !shells.has(name);
+}
+
+const isSed = (name: string): boolean => name === 'sed' || name === 'gsed';
+
+/** Programs whose operands are data, and whose scripts stand behind an option. */
+export const takesScripts = (name: string): boolean => awks.has(name) || isSed(name);
+
+/** The files behind `-f`. */
+export const scriptsOf = (rest: readonly CommandWord[]): readonly CommandWord[] =>
+  rest.flatMap((word, index): readonly CommandWord[] => {
+    const option = /^(?:-[nrEsuz]*f|--file=?)/.exec(word.text)?.[0];
+    if (option === undefined) return [];
+    return option === word.text ? rest.slice(index + 1, index + 2) : [literalWord(word.text.slice(option.length))];
+  });
 
 function callsIn(text: string, name = ''): readonly string[] {
   if (!/["'`]|qx|%x|qw/.test(text)) return [];

@@ -248,8 +248,9 @@ function createFinder(parse: ParseScript | null) {
       unread ??= `more than ${maxRevealed} commands stand in the words of others`;
       return;
     }
-    const known = [...around.input.filter((text) => !isProgram(text)), ...files.code(words)];
-    const read = [...codeRead(words, known), ...wordsRead(words, known)].map(literalWord);
+    const known = around.input.filter((text) => !isProgram(text));
+    const code = files.code(words);
+    const read = [...codeRead(words, known), ...code, ...wordsRead(words, known)].map(literalWord);
     const values = [...read, ...listsRead(words, around.origins)];
     directories.during(words, () => {
       commands.push({ words, redirects, values, directories: directories.current(), revealed: isRevealed });
@@ -290,7 +291,7 @@ function createFinder(parse: ParseScript | null) {
       reveal('words' in payload ? { ...payload, words: cameFrom(payload.words, givers) } : payload, name, around);
     }
     if (program.text.includes('/')) files.start(words, around);
-    for (const text of codeRead(words, [...around.input, ...files.code(words)])) {
+    for (const text of [...codeRead(words, around.input), ...files.code(words)]) {
       for (const payload of codeLines(linesInCode(name, text)))
         reveal(payload, name, { ...around, input: [], origins: [] });
     }
@@ -364,8 +365,8 @@ function createFinder(parse: ParseScript | null) {
 }
 
 /** What a program reads as code of its own: its places and its lines are those of the line around it. */
-function codeRead([program]: readonly CommandWord[], input: readonly string[]): readonly string[] {
-  return program === undefined || input.length === 0 || !readsCode(baseName(program.text)) ? [] : input;
+function codeRead([program, ...rest]: readonly CommandWord[], input: readonly string[]): readonly string[] {
+  return program === undefined || input.length === 0 || !readsCode(baseName(program.text), rest) ? [] : input;
 }
 
 /** Most words that a command takes from what it reads. */

@@ -1,5 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
-import { linesInCode } from './code-lines.ts';
+import { linesInCode, scriptsOf, takesScripts } from './code-lines.ts';
 import { codeLines, type Payload } from './payload.ts';
 import { baseName, isInterpreter, shells } from './programs.ts';
 import { literalWord } from './words.ts';
@@ -81,9 +81,10 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
     /** The code that an interpreter finds in such files. */
     code(words: readonly CommandWord[]): readonly string[] {
       const name = baseName(words[0]?.text ?? '');
-      if (files.size === 0 || !isInterpreter(name) || shells.has(name)) return [];
-      const script = words.slice(1).find(({ text }) => !text.startsWith('-'));
-      return words.slice(1).flatMap((word) => {
+      const scripts = takesScripts(name) ? scriptsOf(words.slice(1)) : words.slice(1);
+      if (files.size === 0 || (!isInterpreter(name) && !takesScripts(name)) || shells.has(name)) return [];
+      const script = scripts.find(({ text }) => !text.startsWith('-'));
+      return scripts.flatMap((word) => {
         const held = heldIn(word.text);
         if (held?.open === true && word === script) unnamed(`what ${word.text} holds is written by another command`);
         return held?.texts ?? [];

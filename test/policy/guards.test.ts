@@ -175,6 +175,25 @@ describe('the floors', () => {
     expect(shell('ls', { host: { guarded } })).toBe('approve the program belongs to Reins itself: ls');
   });
 
+  it.each([
+    [`python3 - <<'E'\nopen('.git/hooks/x', 'w')\nE`, 'protected path: .git/hooks/x'],
+    [`node <<'E'\nfs.writeFileSync('.reins/x')\nE`, 'control plane: .reins/x'],
+    [`echo "open('.envrc', 'w')" | python3`, 'protected path: .envrc'],
+    [`printf 'w .git/hooks/x\\n' > a.sed; sed -f a.sed b`, 'protected path: .git/hooks/x'],
+    ["ed <<'E'\nw .git/hooks/x\nE", 'protected path: .git/hooks/x'],
+    ['echo .git/hooks/x | xargs touch', 'protected path: .git/hooks/x'],
+    ["xargs -n 1 touch <<'E'\na\n.envrc\nE", 'protected path: .envrc'],
+  ])('ask about what a program reads from the line, as about its words: %s', (line, why) => {
+    expect(shell(line)).toBe(`approve ${why}`);
+  });
+
+  it.each(["python3 - <<'E'\n# see https://x.test/.github/workflows/a\nprint(1)\nE", "cat <<'E'\n.git/config\nE"])(
+    'do not ask about a text that is handed over: %s',
+    (line) => {
+      expect(shell(line)).toBe('allow');
+    },
+  );
+
   it('leave alone what a listed program takes for a pattern, a name or a text', () => {
     expect(shell('grep -rn --exclude-dir=.git --exclude-dir .husky x .')).toBe('allow');
     expect(shell('find . -path ./.git -prune -o -name .envrc')).toBe('allow');

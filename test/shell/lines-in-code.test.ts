@@ -122,10 +122,25 @@ describe('a denied place in the code of a program', () => {
     "vim -c 'r .env' f",
     "printf 'r .env\\n,p\\n' | ed",
     'xargs cat <<< .env',
+    "sed -f - a <<'E'\nr .env\nE",
+    "sed -nf- a <<'E'\ne cat .env\nE",
+    `awk -f - a <<'E'\nBEGIN { while ((getline l < ".env") > 0) print l }\nE`,
+    `printf 'r .env\\n' > x.sed; sed -f x.sed a`,
+    `echo 'BEGIN { system("cat .env") }' > x.awk; awk --file=x.awk a`,
     "printf 'a\\0.env\\0' | xargs -0 cat",
     'cat $\u007bX:-.env}',
   ])('is seen: %s', (line) => {
     expect(verdict(line)).toBe('deny');
+  });
+});
+
+describe('what a program works on', () => {
+  it.each([
+    "sed s/a/b/ <<'E'\nr .env\nE",
+    `awk '{ print }' <<'E'\nopen(".env")\nE`,
+    "printf 'r .env\\n' > d; sed s/a/b/ d",
+  ])('is no code: %s', (line) => {
+    expect(verdict(line)).toBe('allow');
   });
 });
 
