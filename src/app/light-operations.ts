@@ -37,6 +37,7 @@ export const light: ReadonlySet<string> = new Set([
   'verifyAudit',
   'exportAudit',
   'pruneAudit',
+  'recordRestored',
   'listRuns',
   'showRun',
   'showRunStep',

@@ -257,6 +257,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
       verifyAudit: async (wanted: Parameters<AuditRooms['verifyAudit']>[0]) => (await auditRooms()).verifyAudit(wanted),
       exportAudit: async (wanted: Parameters<AuditRooms['exportAudit']>[0]) => (await auditRooms()).exportAudit(wanted),
       pruneAudit: async (wanted: Parameters<AuditRooms['pruneAudit']>[0]) => (await auditRooms()).pruneAudit(wanted),
+      recordRestored: async () => (await auditRooms()).recordRestored(),
       listRuns: async (wanted: Parameters<StateRooms['listRuns']>[0]) => (await stateRooms()).listRuns(wanted),
       showRun: async (wanted: Parameters<StateRooms['showRun']>[0]) => (await stateRooms()).showRun(wanted),
       showRunStep: async (wanted: Parameters<StateRooms['showRunStep']>[0]) => (await stateRooms()).showRunStep(wanted),

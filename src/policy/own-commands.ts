@@ -12,7 +12,7 @@ const reserved: Readonly<Record<string, readonly string[] | 'all'>> = {
   state: ['resume', 'cancel', 'delete', 'rm', 'prune'],
   approvals: ['respond'],
   policy: ['suggest', 'trust'],
-  audit: ['prune'],
+  audit: ['prune', 'restored'],
   trust: 'all',
   init: 'all',
   config: ['set', 'unset'],

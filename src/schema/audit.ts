@@ -28,6 +28,7 @@ export type AuditType =
   | 'database_accepted'
   | 'migrated'
   | 'files_undone'
+  | 'restored'
   | 'anchor';
 
 /** A row of the audit log as stored, its body read (03 §14). `at` is milliseconds since the epoch. */
@@ -69,4 +70,23 @@ export type AuditCheck = {
   readonly noted: number;
   /** Where it breaks first. */
   readonly break: { readonly seq: number; readonly reason: string } | null;
+  /** Heads that were noted, are not in it, and that no entry explains. */
+  readonly lost: AuditLoss | null;
+  /** What its entries say of backups that were put back, oldest first. */
+  readonly restored: readonly AuditRestored[];
 };
+
+/** Heads of a log that were noted outside the database and are not in it. */
+export type AuditLoss = {
+  readonly heads: number;
+  /** Numbers of the first and the last of them. */
+  readonly from_seq: number;
+  readonly to_seq: number;
+  /** Hash of the last one. */
+  readonly old_head: string;
+  /** When the newest was noted; milliseconds since the epoch. */
+  readonly noted_until: number;
+};
+
+/** An entry in which the operator says that a backup was put in the place of the database: what is missing since then. */
+export type AuditRestored = AuditLoss & { readonly seq: number; readonly at: number; readonly hash: string };

@@ -11,6 +11,8 @@ import type { Sql } from './sql.ts';
 
 /** A head of the chain that was noted outside the database. */
 export type Anchor = { readonly seq: number; readonly hash: string };
+/** The same, and when; milliseconds since the epoch. */
+export type NotedHead = Anchor & { readonly at: number };
 
 export type AnchorsDeps = {
   readonly sql: Sql;
@@ -44,24 +46,57 @@ export function noteHead(deps: AnchorsDeps): void {
 }
 
 /**
- * Heads of this database that were noted and carry our mark; none where nothing was noted.
+ * Notes that an entry was written by this program when an operator said that a backup was put back.
+ * @throws RuntimeError storage where that cannot be noted, and so does not count
+ */
+export function noteRestored(deps: AnchorsDeps, entry: Anchor): void {
+  const path = fileOf(deps);
+  try {
+    const key = machineKey(deps.reinsHome, false);
+    const instance_id = instanceOf(deps);
+    if (key === null || instance_id === undefined) throw new Error('the machine key is missing');
+    const line = { instance_id, seq: entry.seq, hash: entry.hash, at: deps.now(), restored: true };
+    if (!append(path, `${JSON.stringify({ ...line, mac: macOf(key, line) })}\n`)) throw new Error('it is not a file');
+  } catch (error) {
+    throw new RuntimeError(
+      'storage',
+      `The entry is in the audit log and does not count, because ${path} cannot be written: ${systemReason(error)}.`,
+      { cause: error, hints: [`ls -ld ${quote(path)}`, 'reins audit restored'] },
+    );
+  }
+}
+
+/** What was noted of this database and carries our mark. */
+export type Noted = {
+  readonly heads: readonly NotedHead[];
+  /** Those of them that `noteRestored` noted. */
+  readonly restored: readonly Anchor[];
+};
+
+/**
+ * What was noted of this database; nothing where the file or the key is missing.
  * @throws RuntimeError config_invalid where the file is there and cannot be read: then nobody knows
  */
-export function knownHeads(deps: AnchorsDeps): readonly Anchor[] {
+export function notedHeads(deps: AnchorsDeps): Noted {
   const key = machineKey(deps.reinsHome, false);
   const id = instanceOf(deps);
-  if (key === null || id === undefined) return [];
+  const lines = key === null || id === undefined ? [] : signedLines(deps, key, id);
+  return { heads: lines, restored: lines.filter((line) => line.restored === true) };
+}
+
+function signedLines(deps: AnchorsDeps, key: Uint8Array, id: string): readonly Line[] {
   return linesOf(fileOf(deps)).flatMap((text) => {
     const line = readLine(text);
     if (line === null || line.instance_id !== id) return [];
     const { mac, ...signed } = line;
     const [given, expected] = [Buffer.from(mac), Buffer.from(macOf(key, signed))];
     const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
-    return isOurs ? [{ seq: line.seq, hash: line.hash }] : [];
+    return isOurs ? [line] : [];
   });
 }
 
-function append(path: string, line: string): void {
+/** @returns whether it is there; not where something else than a file has the name */
+function append(path: string, line: string): boolean {
   const descriptor = openSync(
     path,
     // What has taken the name and is no file (a FIFO) must not hold the program up.
@@ -69,8 +104,9 @@ function append(path: string, line: string): void {
     0o600,
   );
   try {
-    if (!fstatSync(descriptor).isFile()) return;
+    if (!fstatSync(descriptor).isFile()) return false;
     writeSync(descriptor, line);
+    return true;
   } finally {
     closeSync(descriptor);
   }
@@ -97,7 +133,7 @@ const unread = (path: string, why: string): RuntimeError =>
     hints: [`ls -ld ${quote(path)}`],
   });
 
-type Line = Anchor & { readonly instance_id: string; readonly at: number; readonly mac: string };
+type Line = NotedHead & { readonly instance_id: string; readonly restored?: unknown; readonly mac: string };
 
 function readLine(text: string): Line | null {
   try {

@@ -1,6 +1,8 @@
-import type { AuditCheck, AuditFilter, AuditRow } from '../schema/audit.ts';
+import type { AuditCheck, AuditFilter, AuditLoss, AuditRestored, AuditRow } from '../schema/audit.ts';
 import { readJson } from '../text/read-json.ts';
 import { auditHash, genesis } from './audit.ts';
+import type { Noted } from './audit-anchors.ts';
+import { excuses, lossOf, restoredIn, saidIn } from './audit-restored.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 type StoredRow = Omit<AuditRow, 'body'> & { readonly body: string };
@@ -90,6 +92,16 @@ export function createAuditLog(sql: Sql, tenant: string) {
         .map(read);
     },
 
+    /** What rows up to a number say of backups that were put back, oldest first. */
+    restored(end: number): readonly AuditRestored[] {
+      return sql
+        .all<StoredRow>(
+          `SELECT ${columns} FROM audit WHERE type IN ('restored', 'anchor') AND seq <= ? ORDER BY seq`,
+          end,
+        )
+        .flatMap((row) => saidIn(read(row)));
+    },
+
     /** Number and hash of the last row. */
     head(): { readonly seq: number; readonly hash: string } {
       return (
@@ -102,23 +114,29 @@ export function createAuditLog(sql: Sql, tenant: string) {
 
     /**
      * Looks at every row in order, of all tenants: numbers without gaps, each hash over its row and the hash before.
-     * @param known hashes that must be in the chain, with the number where that is known
+     * @param noted heads that must be in the chain, but for those of a log in whose place a backup was put
+     * @param head a hash that must be in it, wherever
      */
-    verify(known: readonly { readonly seq: number | null; readonly hash: string }[]): Omit<AuditCheck, 'noted'> {
-      const missing = new Map(known.map((one) => [one.hash, one]));
+    verify(noted: Noted = nothing, head: string | null = null): AuditCheck {
+      const missing = new Map(noted.heads.map((one) => [one.hash, one]));
+      let missingHead = head;
+      const restored: AuditRestored[] = [];
       let entries = 0;
       let first: Link | null = null;
       let last: Link = { seq: 0, hash: genesis };
       /** A log that was pruned says so in one of its rows. */
       let anchored = false;
-      const result = (broken: AuditCheck['break'], follows = false): Omit<AuditCheck, 'noted'> => ({
+      const result = (broken: AuditCheck['break'], follows = false, lost: AuditLoss | null = null): AuditCheck => ({
         ok: broken === null,
         follows,
         entries,
         first_seq: first === null ? null : first.seq + 1,
         last_seq: entries === 0 ? null : last.seq,
         head: last.hash,
+        noted: noted.heads.length,
         break: broken,
+        lost,
+        restored,
       });
       for (const row of inOrder()) {
         if (row.seq < 1) return result({ seq: row.seq, reason: 'a number below 1' });
@@ -127,22 +145,33 @@ export function createAuditLog(sql: Sql, tenant: string) {
         const fault = faultOf(row, last);
         if (fault !== null) return result({ seq: row.seq, reason: fault });
         if (row.type === 'anchor' && names(read(row).body, first)) anchored = true;
+        if (row.type === 'anchor' || row.type === 'restored') restored.push(...restoredIn(read(row), noted.restored));
         const { seq, hash } = row;
-        const expected = missing.get(hash);
-        if (expected !== undefined && (expected.seq === null || expected.seq === seq)) missing.delete(hash);
+        if (missing.get(hash)?.seq === seq) missing.delete(hash);
+        if (missingHead === hash) missingHead = null;
         entries += 1;
         last = { seq, hash };
       }
       const pruned = first?.seq ?? 0;
       if (pruned > 0 && !anchored) return result({ seq: pruned + 1, reason: 'gap after 0' });
       // Heads of rows that were pruned are gone with them.
-      const [gone] = [...missing.values()].filter((one) => one.seq === null || one.seq > pruned);
-      if (gone === undefined) return result(null, true);
-      const cut = gone.seq !== null && gone.seq > last.seq;
-      const reason = cut ? `cut after ${last.seq}` : `the known hash ${gone.hash.slice(0, 12)}… is not in the chain`;
-      return result({ seq: gone.seq ?? last.seq, reason }, true);
+      const gone = [...missing.values()].filter(
+        (one) => one.seq > pruned && !restored.some((entry) => excuses(entry, one)),
+      );
+      const lost = lossOf(gone);
+      const [firstGone] = gone;
+      if (firstGone !== undefined) return result(breakAt(firstGone, last.seq), true, lost);
+      return result(missingHead === null ? null : breakAt({ seq: null, hash: missingHead }, last.seq), true);
     },
   };
+}
+
+const nothing: Noted = { heads: [], restored: [] };
+
+function breakAt(gone: { readonly seq: number | null; readonly hash: string }, last: number): AuditCheck['break'] {
+  const cut = gone.seq !== null && gone.seq > last;
+  const reason = cut ? `cut after ${last}` : `the known hash ${gone.hash.slice(0, 12)}… is not in the chain`;
+  return { seq: gone.seq ?? last, reason };
 }
 
 /** Where the chain stands behind a row. */

@@ -1,4 +1,5 @@
 import type { Audit } from './audit.ts';
+import { createAuditLog } from './audit-log.ts';
 import type { Sql } from './sql.ts';
 
 export type PruneDeps = {
@@ -24,13 +25,21 @@ export function pruneAudit(deps: PruneDeps, before: number, by: string): number 
     const end = last?.seq ?? 0;
     const pruned = sql.get<{ hash: string }>('SELECT hash FROM audit WHERE seq = ?', end);
     if (pruned === undefined) return 0;
+    const restored = createAuditLog(sql, deps.tenant).restored(end);
     audit.append(
       {
         type: 'anchor',
         tenant_id: deps.tenant,
         run_id: null,
         session_id: null,
-        body: { first_seq: end + 1, first_prev_hash: pruned.hash, pruned_hash: pruned.hash, by },
+        body: {
+          first_seq: end + 1,
+          first_prev_hash: pruned.hash,
+          pruned_hash: pruned.hash,
+          by,
+          // What they explain may still be noted with higher numbers than those that go.
+          ...(restored.length === 0 ? {} : { restored }),
+        },
       },
       deps.now(),
     );

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Handle } from './handle.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { messageSearch } from './migrations/0002-message-search.ts';
+import { auditNoReplace } from './migrations/0003-audit-no-replace.ts';
 import type { Migration } from './migrations/migration.ts';
 
-export const migrations: readonly Migration[] = [initial, messageSearch];
+export const migrations: readonly Migration[] = [initial, messageSearch, auditNoReplace];
 
 /** @returns the schema number that the last of these migrations makes. */
 export const latest = (steps: readonly Migration[]): number => steps.at(-1)?.version ?? 0;

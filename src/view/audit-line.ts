@@ -1,4 +1,4 @@
-import type { AuditRow } from '../schema/audit.ts';
+import type { AuditLoss, AuditRow } from '../schema/audit.ts';
 import { callSummary } from './call-summary.ts';
 
 /** What a listing shows of a row of the audit log (06 §23); empty where a row has none. Not escaped. */
@@ -53,9 +53,17 @@ export function auditLine({ type, body }: AuditRow, shown: (id: string) => strin
         ...plain,
         summary: `${body['removed'] === true ? 'no longer trusted' : 'trusted'}: ${text(body['kind'])} ${text(body['path'])}`,
       };
+    case 'restored':
+      return { ...plain, summary: `a backup was put back: ${lossText(body)}` };
     default:
       return { ...plain, summary: membersText(body) };
   }
+}
+
+/** What is missing since a backup was put back. */
+export function lossText({ from_seq, to_seq, old_head }: AuditRow['body'] | AuditLoss): string {
+  const numbers = from_seq === to_seq ? `at ${text(from_seq)}` : `from ${text(from_seq)} to ${text(to_seq)}`;
+  return `heads that were noted ${numbers} are not in this log, the last one ${text(old_head)}`;
 }
 
 function effectText(body: AuditRow['body']): string {

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { auditHash } from '../../src/store/audit.ts';
+import { canonicalJson } from '../../src/text/canonical-json.ts';
 import { addScript, createProject, tester, type World, writingTurns } from './world.ts';
 
 let world: World;
@@ -28,6 +30,17 @@ function tamper(...statements: readonly string[]): void {
   for (const statement of statements) db.exec(statement);
   for (const { sql } of triggers as { sql: string }[]) db.exec(sql);
   db.close();
+}
+/** A whole copy, as `VACUUM INTO` and the backups before upgrades are. */
+function copyDatabase(from: string, to: string): void {
+  const db = new Database(from);
+  db.prepare('VACUUM INTO ?').run(to);
+  db.close();
+}
+function putBack(backup: string, path: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+  copyFileSync(backup, path);
+  chmodSync(path, 0o600);
 }
 const write = ['--policy', 'open', 'write it'];
 
@@ -113,6 +126,79 @@ describe('the audit log', () => {
     expect(await verify()).toEqual([0, expect.stringContaining('ok: 0 entries')]);
     rmSync(anchors());
     expect((await verify())[0]).toBe(0);
+  });
+
+  test('holds a backup that was put back against nobody, once its operator has said so, and goes on telling it', async () => {
+    const backup = join(world.home, 'backup.db');
+    copyDatabase(dbPath(), backup);
+    for (let turn = 0; turn < 2; turn += 1) expect((await world.run(['config', 'set', 'think', 'high'])).code).toBe(0);
+    const old = JSON.parse((await world.run(['audit', 'verify', '--json'])).stdout);
+    putBack(backup, dbPath());
+    // Entries go on before anybody notices.
+    expect((await world.run(['config', 'set', 'think', 'low'])).code).toBe(0);
+    expect((await verify())[0]).toBe(1);
+
+    expect(await world.run(['audit', 'restored'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('without a terminal it needs --yes'),
+    });
+    expect((await verify())[0]).toBe(1);
+    const missing = `heads that were noted from ${old.last_seq - 1} to ${old.last_seq} are not in this log, the last one ${old.head}`;
+    expect(await world.run(['audit', 'restored', '--yes'])).toMatchObject({
+      code: 0,
+      stdout: `Recorded that a backup was put back: ${missing}.\n`,
+    });
+    const [code, text] = await verify();
+    expect([code, String(text).split('\n')]).toEqual([
+      0,
+      [
+        expect.stringMatching(/^ok: \d+ entries, head [0-9a-f]{64}$/),
+        expect.stringMatching(new RegExp(`^seq ${old.last_seq}: a backup was put back by [0-9TZ:.-]+: ${missing}$`)),
+      ],
+    ]);
+    expect((await world.run(['doctor', '--json'])).stdout).not.toContain('audit_broken');
+    expect(await verify('--head', old.head)).toEqual([1, expect.stringContaining('is not in the chain')]);
+    expect((await world.run(['audit', 'restored', '--yes'])).stdout).toContain('Nothing to record');
+    const [row] = JSON.parse((await world.run(['audit', 'list', '--type', 'restored', '--json'])).stdout).rows;
+    expect(row.body).toMatchObject({ by: 'operator:cli', heads: 2, old_head: old.head });
+
+    // It is told after its entry has gone, too; and what is cut off later is found.
+    expect((await world.run(['config', 'set', 'think', 'high'])).code).toBe(0);
+    expect((await world.run(['audit', 'prune', '--before', '0s', '--yes'])).code).toBe(0);
+    expect(await verify()).toEqual([0, expect.stringContaining(missing)]);
+    for (let turn = 0; turn < 3; turn += 1) expect((await world.run(['config', 'set', 'think', 'low'])).code).toBe(0);
+    const { last_seq } = JSON.parse((await world.run(['audit', 'verify', '--json'])).stdout);
+    tamper(`DELETE FROM audit WHERE seq = ${last_seq}`);
+    expect(await verify()).toEqual([1, `seq ${last_seq}: cut after ${last_seq - 1}`]);
+  });
+
+  test('takes nobody else at his word who says that it is a backup, and no broken log for one', async () => {
+    const { rows } = JSON.parse((await world.run(['audit', 'list', '--json'])).stdout);
+    const [{ seq, hash, at }, , before] = rows;
+    tamper(`DELETE FROM audit WHERE seq > ${before.seq}`);
+    const db = new Database(dbPath());
+    const body = canonicalJson({
+      heads: 1,
+      from_seq: seq,
+      to_seq: seq,
+      old_head: hash,
+      noted_until: at + 60_000,
+      by: 'operator:cli',
+    });
+    const { tenant_id } = before;
+    const forged = { seq: before.seq + 1, at, type: 'restored', tenant_id, run_id: null, session_id: null };
+    const chained = { ...forged, prev_hash: before.hash };
+    db.prepare(
+      `INSERT INTO audit (seq, at, type, tenant_id, run_id, session_id, prev_hash, body, hash)
+       VALUES (@seq, @at, @type, @tenant_id, @run_id, @session_id, @prev_hash, @body, @hash)`,
+    ).run({ ...chained, body, hash: auditHash(chained, body) });
+    db.close();
+    expect((await verify())[0]).toBe(1);
+    tamper('DELETE FROM audit WHERE seq = 2');
+    expect(await world.run(['audit', 'restored', '--yes'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('The audit log itself is broken (seq 3: gap after 1)'),
+    });
   });
 
   test('says when what was noted beside it is gone or cannot be read, and waits for nothing', async () => {

@@ -155,19 +155,19 @@ describe('DUR-002 and DUR-005: a database that cannot be used', () => {
     await refused(
       3,
       'database_damaged',
-      `reins: The database ${database} is not used: its tables, indexes or triggers are not those of schema 2; there is no backup.\n  reins doctor\n`,
+      `reins: The database ${database} is not used: its tables, indexes or triggers are not those of schema 3; there is no backup.\n  reins doctor\n`,
     );
   });
 
   test('one schema ahead is refused, with the word about a newer program', async () => {
     const handle = new Database(database);
     handle.pragma('journal_mode = DELETE');
-    handle.pragma('user_version = 3');
+    handle.pragma('user_version = 4');
     handle.close();
     await refused(
       3,
       'database_newer',
-      `reins: The database ${database} has schema 3, this program knows 2: use the newer program for it.\n`,
+      `reins: The database ${database} has schema 4, this program knows 3: use the newer program for it.\n`,
     );
     expect(await issueCodes()).toContain('database_newer');
   });

@@ -66,7 +66,7 @@ test('tells of the set-up and of what happened, and holds no key, message, argum
   }
   const { rows } = JSON.parse(files.get('database.json') ?? '');
   expect(rows).toMatchObject({ runs: 1, tool_calls: 1, asks: 0 });
-  expect(JSON.parse(files.get('versions.json') ?? '')).toMatchObject({ version: '0.1.0', schema: 2 });
+  expect(JSON.parse(files.get('versions.json') ?? '')).toMatchObject({ version: '0.1.0', schema: 3 });
   expect(JSON.parse(files.get('registered.json') ?? '').backends).toMatchObject([
     { name: 'env', keySource: 'env:MY_KEY', headers: ['x-secret'] },
     { name: 'lit', keySource: 'stored' },

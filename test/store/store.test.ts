@@ -94,7 +94,7 @@ describe('a new database', () => {
       journal_mode: 'wal',
       foreign_keys: 1,
       application_id: 0x5245494e,
-      user_version: 2,
+      user_version: 3,
       auto_vacuum: 2,
       trusted_schema: 0,
       cell_size_check: 1,
@@ -104,7 +104,7 @@ describe('a new database', () => {
       temp_store: 2,
       mmap_size: 0,
     });
-    expect(schema).toBe(2);
+    expect(schema).toBe(3);
     const loose = sql.all(
       "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 ORDER BY name",
     );
@@ -144,6 +144,9 @@ describe('a new database', () => {
     sql.run("INSERT INTO audit (seq, at, type, body, prev_hash, hash) VALUES (1, 1, 'decision', '{}', '0', 'a')");
     expect(() => sql.run("UPDATE audit SET hash = 'b'")).toThrow('audit rows are append-only');
     expect(() => sql.run('DELETE FROM audit')).toThrow('audit rows are append-only');
+    for (const replace of ['REPLACE', 'INSERT OR REPLACE']) {
+      expect(() => sql.run(`${replace} INTO audit SELECT * FROM audit`)).toThrow('audit rows are append-only');
+    }
     close();
   });
 
@@ -327,7 +330,7 @@ describe('opening an existing database', () => {
     for (const mode of ['create', 'existing', 'read'] as const) {
       await expect(openIn(temp, { mode })).rejects.toMatchObject({
         code: 'database_damaged',
-        message: `The database ${path} is not used: its tables, indexes or triggers are not those of schema 2; there is no backup.`,
+        message: `The database ${path} is not used: its tables, indexes or triggers are not those of schema 3; there is no backup.`,
         hints: ['reins doctor'],
       });
     }
@@ -350,11 +353,11 @@ describe('opening an existing database', () => {
 
   it('refuses one of a newer program and leaves it byte for byte', async () => {
     const path = await made();
-    tamper('PRAGMA user_version = 3');
+    tamper('PRAGMA user_version = 4');
     const before = readFileSync(path);
     await expect(openIn(temp)).rejects.toMatchObject({
       code: 'database_newer',
-      data: { path, schema: 3, known: 2 },
+      data: { path, schema: 4, known: 3 },
     });
     expect(readFileSync(path).equals(before)).toBe(true);
   });
@@ -592,8 +595,8 @@ describe('write', () => {
   it('writes nothing more once another process has upgraded the file', async () => {
     const { sql, close } = await openIn(temp);
     sql.write('normal', () => sql.run(put('a')));
-    tamper('PRAGMA user_version = 3');
-    expect(() => sql.write('normal', () => sql.run(put('b')))).toThrow(/has schema 3, this program knows 2/);
+    tamper('PRAGMA user_version = 4');
+    expect(() => sql.write('normal', () => sql.run(put('b')))).toThrow(/has schema 4, this program knows 3/);
     expect(sql.all('SELECT key FROM kv')).toEqual([{ key: 'a' }]);
     close();
   });

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { AuditRow } from '../../src/schema/audit.ts';
-import { auditLine } from '../../src/view/audit-line.ts';
+import { auditLine, lossText } from '../../src/view/audit-line.ts';
 import { client } from '../data/client.ts';
 import { saveFile } from '../data/save-file.ts';
 import { useAction, useData } from '../data/use-data.ts';
@@ -46,7 +46,10 @@ export function Audit() {
       {checked === null ? null : (
         <p className={`note ${checked.ok ? 'good' : 'danger'}`} role="status">
           {checked.ok
-            ? `${checked.entries} entries, each of which fits the one before. Head ${checked.head.slice(0, 12)}.`
+            ? [
+                `${checked.entries} entries, each of which fits the one before. Head ${checked.head.slice(0, 12)}.`,
+                ...checked.restored.map((entry) => `At entry ${entry.seq} a backup was put back: ${lossText(entry)}.`),
+              ].join(' ')
             : `The chain breaks at entry ${checked.break?.seq ?? '?'}: ${checked.break?.reason ?? ''}.`}
         </p>
       )}

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../schema/errors.ts';
-import { auditLine } from '../../view/audit-line.ts';
+import { auditLine, lossText } from '../../view/audit-line.ts';
 import { plural } from '../../view/format.ts';
 import { confirmed } from '../confirm.ts';
 import type { Handler } from '../context.ts';
@@ -48,10 +48,11 @@ const list: Handler = async (context) => {
   return 0;
 };
 
-/** It stays red after a backup was put back: what was noted beside the database is not taken back by anybody. */
+/** It stays red after a backup was put back, until its operator has said so. */
 const notThere =
   'the entries that are there follow from each other, but a head that was noted is not among them: ' +
-  'so it is after a backup was put back in the place of the database; otherwise entries were cut off or written anew';
+  'so it is after a backup was put back in the place of the database, which `reins audit restored` records; ' +
+  'otherwise entries were cut off or written anew';
 
 /** The file is not there any more, or none of its lines is about this database. */
 const noneNoted =
@@ -63,6 +64,9 @@ const verify: Handler = async (context) => {
   if (context.globals.format !== 'text') await context.printJson(found);
   else if (found.ok) {
     await context.print(`ok: ${found.entries} ${found.entries === 1 ? 'entry' : 'entries'}, head ${found.head}`);
+    for (const { seq, at, ...loss } of found.restored) {
+      await context.print(`seq ${seq}: a backup was put back by ${new Date(at).toISOString()}: ${lossText(loss)}`);
+    }
     if (found.entries > 0 && found.noted === 0) context.hint(noneNoted);
   } else {
     await context.print(`seq ${found.break?.seq}: ${found.break?.reason}`);
@@ -143,4 +147,29 @@ const prune: Handler = async (context) => {
   return 0;
 };
 
-export const handlers = { list, verify, export: exportAudit, prune };
+const restored: Handler = async (context) => {
+  const client = await context.client();
+  const { lost, follows } = await client.verifyAudit({ head: null });
+  if (follows && lost !== null && context.invocation.flags.bool('yes') !== true) {
+    const question = `If you put a backup in the place of the database: ${lossText(lost)}. Otherwise entries were cut off or written anew.`;
+    if (!context.terminal.interactive()) {
+      throw new RuntimeError(
+        'usage',
+        'what is missing counts as explained from then on: without a terminal it needs --yes',
+        {
+          hints: ['reins audit verify', 'reins audit restored --yes'],
+        },
+      );
+    }
+    if (!(await confirmed(context, `${question} Record that it is a backup? [y] yes, any other key no`))) {
+      throw new RuntimeError('usage', 'nothing was recorded');
+    }
+  }
+  const { recorded } = await client.recordRestored({});
+  if (context.globals.format !== 'text') await context.printJson({ recorded });
+  else if (recorded === null) await context.print('Nothing to record: every head that was noted is in the audit log.');
+  else await context.print(`Recorded that a backup was put back: ${lossText(recorded)}.`);
+  return 0;
+};
+
+export const handlers = { list, verify, export: exportAudit, prune, restored };

@@ -150,6 +150,15 @@ const audit: Command = {
       module: 'audit',
       insideTool: 'refused',
     },
+    {
+      name: 'restored',
+      purpose: 'Record that the database is a backup.',
+      flags: [{ name: 'yes', kind: 'boolean', help: 'Do not ask.' }],
+      examples: ['reins audit restored', 'reins audit restored --yes'],
+      exits: [3],
+      module: 'audit',
+      insideTool: 'refused',
+    },
   ],
 };
 

@@ -1,7 +1,7 @@
 import { array, boolean, enums, nullable, number, object, optional, record, string, unknown } from 'superstruct';
 import type { ChainGraph } from '../../schema/document-views.ts';
 import type { Ask, RememberedChoice } from '../../schema/ask.ts';
-import type { AuditCheck, AuditRow } from '../../schema/audit.ts';
+import type { AuditCheck, AuditLoss, AuditRow } from '../../schema/audit.ts';
 import type {
   ForeignDatabase,
   ChainRow,
@@ -104,6 +104,8 @@ export const oversight = {
   ),
   /** Removes rows older than a time, in milliseconds since the epoch. */
   pruneAudit: operation('acts', object({ before: number() }), returns<{ readonly removed: number }>()),
+  /** Writes down that a backup was put in the place of the database, with the noted heads that are missing; null = none is. */
+  recordRestored: operation('acts', object({}), returns<{ readonly recorded: AuditLoss | null }>()),
   listChains: operation('reads', object({}), returns<readonly ChainRow[]>()),
   /** Canonical JSON text of a chain by path or name. */
   showChain: operation('reads', object({ name: string() }), returns<{ readonly text: string }>()),

@@ -17,6 +17,15 @@ const TrustItem = object({
   current: boolean(),
 });
 
+/** Heads of the audit log that were noted outside the database and are not in it. */
+const loss = {
+  heads: number(),
+  from_seq: number(),
+  to_seq: number(),
+  old_head: string(),
+  noted_until: number(),
+};
+
 /** The audit log, and what is trusted (09 §6.11). */
 export const trustRoutes = {
   /** Newest first. */
@@ -49,6 +58,8 @@ export const trustRoutes = {
         head: string(),
         noted: number(),
         break: nullable(object({ seq: number(), reason: string() })),
+        lost: nullable(object(loss)),
+        restored: array(object({ ...loss, seq: number(), at: number(), hash: string() })),
       }),
     ),
     { heavy: true },
