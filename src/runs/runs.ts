@@ -3,6 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { RunKind, RunResult, RunStarted, StartRun } from '../schema/run.ts';
 import { endCodes, keepTrying } from '../store/keep-trying.ts';
+import type { Sessions } from '../store/sessions.ts';
 import { newId } from '../text/ids.ts';
 import { type FinishDeps, type Finished, finishRun } from './finish.ts';
 import { launch, stopRun } from './launch.ts';
@@ -25,6 +26,7 @@ export type RunsDeps = SupervisorDeps &
   ResumeDeps & {
     /** Takes in the outcome of a plan's step; whoever awaits the run waits for it too. Never rejects. */
     readonly afterStep?: (live: LiveRun, finished: Finished) => Promise<void>;
+    readonly sessions: Pick<Sessions, 'partialText'>;
     /** How many runs may be active at once in a server; null = as many as there are threads. */
     readonly mostActive: (() => number) | null;
   };
@@ -194,7 +196,12 @@ export function createRuns(deps: RunsDeps) {
     },
 
     watch: (input: { run_id: string; after: number; signal: AbortSignal }): AsyncIterable<readonly RunEvent[]> =>
-      watchRun(deps.feed, input),
+      watchRun(
+        deps.feed,
+        input,
+        () => (lives.isGoing(input.run_id) ? null : deps.sessions.partialText(input.run_id)),
+        deps.now,
+      ),
 
     /**
      * Suspends every run that is still going. A call that is being executed may end within the time; behind it the call is

@@ -18,6 +18,9 @@ export type StreamedTextDeps = {
 
 /** 07 §2.3.4: streamed text of a session is stored at least this often. */
 const partialMs = 2_000;
+/** Whoever reads along in another process sees it as often: of what is short a commit costs next to nothing. */
+const shortPartialMs = 500;
+const shortText = 16_384;
 
 /**
  * The message that a model is saying: its pieces are published as they come, and what there is of it is stored in the
@@ -58,7 +61,8 @@ export function createStreamedText(deps: StreamedTextDeps, live: LiveRun, onFail
       if (live.turn === null || shown === '') return;
       text += shown;
       // By a clock, not by the next delta: a model that stops in the middle may never send another.
-      timer ??= setTimeout(storeUnlessLocked, Math.max(0, partialMs - (deps.now() - storedAt)));
+      const everyMs = text.length > shortText ? partialMs : shortPartialMs;
+      timer ??= setTimeout(storeUnlessLocked, Math.max(0, everyMs - (deps.now() - storedAt)));
     },
 
     /** Publishes what was held back of the pieces, ahead of an event that is stored. */

@@ -1,5 +1,6 @@
 import type { RunEvent } from '../schema/event.ts';
 import type { Feed } from '../store/feed.ts';
+import { createStoredText } from './stored-text.ts';
 
 /** Faces are woken at most this often (architecture §4). */
 const batchMs = 16;
@@ -9,26 +10,43 @@ const last: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'c
 /**
  * Events of a run in batches: stored ones after `after`, then live ones with their deltas. Ends behind the event that
  * closes the run's segment, or when the signal aborts; a segment that is stored, and behind which the run has gone on, is
- * no end. A message that is being streamed comes whole, then its further
- * deltas. Listening begins before the replay is read, so nothing is missed in between and nothing comes twice.
+ * no end. A message that is being streamed comes whole, then its further deltas; of a run of another process as often as
+ * it is stored. Listening begins before the replay is read, so nothing is missed in between and nothing comes twice.
+ * @param stored what is stored of the message that a run of another process is saying; null when there is none
  */
 export async function* watchRun(
   feed: Feed,
   input: { readonly run_id: string; readonly after: number; readonly signal: AbortSignal },
+  stored: () => string | null,
+  now: () => number,
 ): AsyncGenerator<readonly RunEvent[]> {
   let queue: RunEvent[] = [];
   let wake: (() => void) | undefined;
-  const stopListening = feed.listen(input.run_id, (event) => {
+  const begun = () => feed.replay(input.run_id, 0).findLast((event) => event.kind === 'step_started');
+  const text = createStoredText(stored, begun, now);
+  const add = (event: RunEvent): void => {
     queue.push(event);
     wake?.();
+  };
+  const readAlong = (): void => {
+    const more = text.look();
+    if (more !== null) add(more);
+  };
+  const stopListening = feed.listen(input.run_id, (event) => {
+    text.heard(event);
+    add(event);
   });
-  const stopPolling = feed.poll(() => {});
+  // Behind the events of the commit, so that what is read here comes behind them.
+  const stopPolling = feed.poll(readAlong);
   const onAbort = (): void => wake?.();
   input.signal.addEventListener('abort', onAbort);
   try {
     let seq = input.after;
     const open = feed.underWay(input.run_id);
-    queue = [...feed.replay(input.run_id, seq), ...(open === null ? [] : [open]), ...queue];
+    const replayed = feed.replay(input.run_id, seq);
+    for (const event of replayed) text.heard(event);
+    queue = [...replayed, ...(open === null ? [] : [open]), ...queue];
+    readAlong();
     let wokenAt = 0;
     let first = true;
     while (!input.signal.aborted) {

@@ -1,13 +1,13 @@
 import type { SessionTurn } from '../runs/live-run.ts';
 import type { Message } from '../schema/message.ts';
-import type { NewMessage } from '../store/messages.ts';
+import { type NewMessage, partialId } from '../store/messages.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
 import { ulid } from '../text/ids.ts';
 import { openResults } from './open-calls.ts';
 
 /** What a run stores in its session (07 §2.3). */
 export function turnOf(sessions: Sessions, session: SessionRow, runId: string): SessionTurn {
-  const partialId = `partial-${runId}`;
+  const openId = partialId(runId);
   const row = (id: string, payload: string, rest: Partial<NewMessage>, at: number): NewMessage => ({
     id,
     role: 'assistant',
@@ -27,7 +27,7 @@ export function turnOf(sessions: Sessions, session: SessionRow, runId: string): 
     const id = `${runId}-${ulid(at)}`;
     const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete' }, at);
     // In the place of what had been stored of it while it arrived, if anything was.
-    if (role === 'assistant') sessions.putMessage(session.id, stored, partialId);
+    if (role === 'assistant') sessions.putMessage(session.id, stored, openId);
     else sessions.appendMessage(session.id, stored);
   };
   return {
@@ -41,7 +41,7 @@ export function turnOf(sessions: Sessions, session: SessionRow, runId: string): 
       }
     },
     partial(content, at) {
-      sessions.putMessage(session.id, row(partialId, text(content, 'assistant', at), { status: 'partial' }, at));
+      sessions.putMessage(session.id, row(openId, text(content, 'assistant', at), { status: 'partial' }, at));
     },
     output({ type, text: content }, at) {
       if (type === 'chat_history') return;

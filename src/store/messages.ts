@@ -23,6 +23,9 @@ export type NewMessage = {
 
 export type MessageRow = Omit<NewMessage, 'covers_to'> & { readonly seq: number; readonly covers_to: number | null };
 
+/** Id of the row that holds a message while it arrives. */
+export const partialId = (runId: string): string => `partial-${runId}`;
+
 /** Most messages of one session (11 §11). */
 export const maxMessages = 100_000;
 
@@ -193,6 +196,16 @@ export function createMessages(sql: Sql, tenant: string) {
           runId,
         )
         .map((row) => row.payload);
+    },
+
+    /** What is stored of the message that a run is saying (07 §2.3.4); null when nothing is, or it cannot be read. */
+    partialText(runId: string): string | null {
+      const row = sql.get<{ text: string }>(
+        `SELECT json_extract(payload, '$.content') AS text FROM messages
+         WHERE id = ? AND status = 'partial' AND ${isReadable}`,
+        partialId(runId),
+      );
+      return row?.text ?? null;
     },
 
     /** Where the newest summary stands and what it covers; null without one. */

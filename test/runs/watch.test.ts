@@ -1,10 +1,12 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RuntimeClient } from '../../src/client/operations.ts';
 import { watchRun } from '../../src/runs/watch.ts';
 import type { EventBody } from '../../src/schema/event.ts';
 import { createEvents, type EventRef } from '../../src/store/events.ts';
 import { createFeed, type Feed } from '../../src/store/feed.ts';
 import { type OpenedStore, openStore } from '../../src/store/store.ts';
+import { scriptedApp } from '../support/scripted-app.ts';
 import { insertRun } from '../support/run-row.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
@@ -35,7 +37,9 @@ const print = (text: string): EventBody => ({ kind: 'print', text });
 
 const kinds = async (after: number, then: () => void): Promise<readonly string[]> => {
   const seen: string[] = [];
-  for await (const batch of watchRun(feed, { run_id: 'run_a', after, signal: new AbortController().signal })) {
+  const input = { run_id: 'run_a', after, signal: new AbortController().signal };
+  const nothing = () => null;
+  for await (const batch of watchRun(feed, input, nothing, Date.now)) {
     if (seen.length === 0) then();
     seen.push(...batch.map(({ kind }) => kind));
   }
@@ -54,4 +58,37 @@ it('goes on over a rest that lies behind the run, and ends where it rests now', 
   ]);
   // The rest that was watched for is an end, whoever takes the run up behind it.
   expect(await kinds(4, () => happen(resumed))).toEqual(['print', 'chain_suspended']);
+});
+
+describe('the words of a run of another process', () => {
+  const chunks = async (client: RuntimeClient, run: string, until: string, after = 0): Promise<readonly string[]> => {
+    const seen: string[] = [];
+    for await (const batch of client.watch({ run_id: run, after, signal: new AbortController().signal })) {
+      for (const event of batch) {
+        if (event.kind === 'step_chunk') seen.push(`${event.from_start === true ? '=' : '+'}${event.content}`);
+        if (event.kind === 'message' && event.message.role === 'assistant') seen.push(event.message.content);
+      }
+      if (seen.some((text) => text.includes(until))) return seen;
+    }
+    return seen;
+  };
+
+  it('are read along as they are stored, from the middle of a message too, and end with the message itself', async () => {
+    const pause = { wait_ms: 800 };
+    const steps = [{ text: 'one ' }, pause, { text: 'two ' }, pause, { text: 'three' }, { finish: 'stop' }];
+    const app = await scriptedApp({ turns: [{ reply: { steps } }] });
+    try {
+      const other = await app.open();
+      const { run_id } = await app.chat('say it');
+      const all = chunks(other, run_id, 'three');
+      const late = all.then(() => app.client.awaitRun({ run_id }));
+      await chunks(other, run_id, 'two');
+      const { last_seq } = await other.showRun({ run_id });
+      expect(await chunks(other, run_id, 'three', last_seq)).toEqual(['=one two ', 'one two three']);
+      expect(await all).toEqual(['=one ', '+two ', 'one two three']);
+      await late;
+    } finally {
+      await app.close();
+    }
+  });
 });
