@@ -9,6 +9,10 @@ export type Printer = {
 
 /** Turns of a session that are shown when it is opened. */
 const firstTurns = 3;
+/** A stored item longer than this is cut in its middle there, as a card is: what was said last is what is gone on from. */
+const mostLines = 200;
+const firstLines = 100;
+const lastLines = 20;
 
 export type PrinterDeps = {
   /** Writes one line. */
@@ -32,25 +36,38 @@ export function createPrinter({ line, think, look, ended }: PrinterDeps): Printe
     return !('state' in item) || item.state !== 'streaming';
   };
 
-  const answer = (item: Extract<Item, { kind: 'assistant' }>, whole: boolean): void => {
+  /** What a session holds of an item when it is opened. */
+  const bounded = (lines: readonly string[]): readonly string[] => {
+    if (lines.length <= mostLines) return lines;
+    const hidden = lines.length - firstLines - lastLines;
+    return [
+      ...lines.slice(0, firstLines),
+      `note: ${hidden} more lines: /dump prints the last turns whole, /export writes all to a file`,
+      ...lines.slice(-lastLines),
+    ];
+  };
+
+  const answer = (item: Extract<Item, { kind: 'assistant' }>, whole: boolean, isOpening: boolean): void => {
     const from = begun.get(item.id) ?? 0;
     // A table is one only when it is complete, so what is read aloud comes by paragraphs.
     const to = whole ? item.text.length : item.text.lastIndexOf(look().spoken ? '\n\n' : '\n') + 1;
     const piece = item.text.slice(from, to).replace(whole ? /\n+$/ : /\n$/, '');
     if (to <= from || (piece.trim() === '' && (from === 0 || whole))) return;
-    for (const each of answerLines(piece, look(), from > 0)) line(each);
+    const lines = answerLines(piece, look(), from > 0);
+    for (const each of whole && isOpening ? bounded(lines) : lines) line(each);
     begun.set(item.id, to);
   };
 
   return {
     items(items, live) {
       // A session that is opened is not told from its beginning.
-      if (printed.size === 0)
+      const isOpening = printed.size === 0;
+      if (isOpening)
         for (const item of items.slice(0, -lastTurns(items, firstTurns).length)) printed.add(item.id);
       let waits = false;
       for (const item of items) {
         if (printed.has(item.id) || (waits && item.kind !== 'notice')) continue;
-        if (item.kind === 'assistant') answer(item, finished(item, live));
+        if (item.kind === 'assistant') answer(item, finished(item, live), isOpening);
         if (!finished(item, live)) {
           // A text that streams has been printed so far as it goes, and nothing comes between its lines.
           if (item.kind === 'assistant') return;
@@ -62,7 +79,8 @@ export function createPrinter({ line, think, look, ended }: PrinterDeps): Printe
         if (item.kind === 'assistant') {
           if (item.state === 'partial') line('note: interrupted; this is what arrived');
         } else if (!(item.kind === 'user' && item.id.startsWith('pending:'))) {
-          for (const each of plainLines(item, think(), look())) line(each);
+          const lines = plainLines(item, think(), look());
+          for (const each of isOpening ? bounded(lines) : lines) line(each);
           if (item.kind === 'call') ended(item);
         }
       }

@@ -51,6 +51,36 @@ describe('lines with labels', () => {
     expect(lines).toEqual(['reins: one', '     |', '     | two', '     | three']);
   });
 
+  it('are cut in the middle of a long message when a session is opened, not when it is said', () => {
+    const lines: string[] = [];
+    const printer = createPrinter({
+      line: (text) => lines.push(text),
+      think: () => false,
+      look: () => plainLook,
+      ended: () => undefined,
+    });
+    const text = Array.from({ length: 500 }, (_, index) => `line ${index + 1}`).join('\n');
+    const said: Item = { kind: 'user', id: 'u', text, state: 'sent', seq: 1 };
+    const answer = (id: string): Item => ({ kind: 'assistant', id, text, state: 'complete', seq: null });
+    printer.items([said, answer('a')], null);
+    const note = 'note: 380 more lines: /dump prints the last turns whole, /export writes all to a file';
+    for (const [from, label] of [
+      [0, 'you: '],
+      [121, 'reins: '],
+    ] as const) {
+      expect(lines[from]).toBe(`${label}line 1`);
+      expect(lines.slice(from + 99, from + 102).map((line) => line.replace(/^(you: |\s+\| )/, ''))).toEqual([
+        'line 100',
+        note,
+        'line 481',
+      ]);
+    }
+    expect(lines).toHaveLength(242);
+    lines.length = 0;
+    printer.items([said, answer('a'), answer('b')], null);
+    expect(lines).toHaveLength(500);
+  });
+
   it('are printed while a call goes on where they tell of something else, and not between the lines of an answer', () => {
     const lines: string[] = [];
     const printer = createPrinter({
