@@ -1,6 +1,6 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { Item } from '../src/view/items.ts';
-import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
+import { lastTurns, plainLines, type PlainLook } from '../src/view/plain-lines.ts';
 import type { State } from './state.ts';
 import { storedBefore } from './stored-pages.ts';
 
@@ -17,11 +17,12 @@ export async function dumpLines(
   client: () => Promise<RuntimeClient>,
   state: Dumped,
   turns: number | null,
+  look: PlainLook,
 ): Promise<{ readonly lines: readonly string[]; readonly left: number }> {
   let lines: readonly string[] = [];
   let left = 0;
   for await (const items of dumpedItems(client, state, turns)) {
-    const all = [...lines, ...items.flatMap((item) => plainLines(item, state.thinkOpen))];
+    const all = [...lines, ...items.flatMap((item) => plainLines(item, state.thinkOpen, look))];
     lines = all.slice(-mostPrinted);
     left += all.length - lines.length;
   }

@@ -4,6 +4,7 @@ import type { Evaluation } from '../src/schema/policy.ts';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { formatClock } from '../src/view/format.ts';
+import type { PlainLook } from '../src/view/plain-lines.ts';
 import { runDataLines } from '../src/view/run-lines.ts';
 import type { Action } from './actions.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
@@ -50,6 +51,8 @@ export type EffectDeps = {
   readonly edit: (text: string, ask: string | null) => void;
   /** Prints lines on the main screen and waits for Enter. */
   readonly print: (lines: readonly string[]) => Promise<void>;
+  /** How lines look that are printed. */
+  readonly printed: () => PlainLook;
 };
 
 export type Effects = {
@@ -246,7 +249,7 @@ export function createEffects(deps: EffectDeps): Effects {
     },
     dump: ({ turns }) =>
       attempt(async () => {
-        const { lines, left } = await dumpLines(clientOf, state(), turns);
+        const { lines, left } = await dumpLines(clientOf, state(), turns, deps.printed());
         await deps.print(left > 0 ? [`note: ${left} earlier lines are left out`, ...lines] : lines);
       }),
     'plan-letter': ({ at }) => {

@@ -20,7 +20,7 @@ export type RoomsGround = {
 
 /** What a face has of its own: a screen and lines do not draw the same, and not the same can be asked on them. */
 export type Face = RoomsGround &
-  Pick<EffectDeps, 'screen' | 'leave' | 'clipboard' | 'edit' | 'print'> &
+  Pick<EffectDeps, 'screen' | 'leave' | 'clipboard' | 'edit' | 'print' | 'printed'> &
   Pick<SlashDeps, 'setTheme' | 'setNotify' | 'keys'> &
   Pick<LinkOptions, 'settings' | 'key'> & {
     readonly inTmux: boolean;
@@ -151,6 +151,7 @@ export function createRooms(face: Face): Rooms {
     judgedUnder: judged.under,
     edit: face.edit,
     print: face.print,
+    printed: face.printed,
   });
   return {
     link,

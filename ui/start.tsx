@@ -1,5 +1,6 @@
 import { ulid } from '../src/text/ids.ts';
 import { escapeText } from '../src/view/escape.ts';
+import { plainLook } from '../src/view/plain-lines.ts';
 import type { Action } from './actions.ts';
 import { createHistoryFile, historyOf } from './composer/history-file.ts';
 import { isOffered } from './composer/offered.ts';
@@ -104,6 +105,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     leave: left.resolve,
     clipboard: () => look.settings().clipboard,
     edit: (text, ask) => void editWith({ ...lent, edit: options.edit, dispatch, now }, text, ask).catch(crash),
+    // What is copied from there has the line ends of its author.
+    printed: () => plainLook,
     print: (lines) => printWith({ ...lent, input, output }, lines),
     setTheme(name) {
       look.takeTheme(name);

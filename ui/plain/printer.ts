@@ -62,8 +62,7 @@ export function createPrinter({ line, think, look, ended }: PrinterDeps): Printe
     items(items, live) {
       // A session that is opened is not told from its beginning.
       const isOpening = printed.size === 0;
-      if (isOpening)
-        for (const item of items.slice(0, -lastTurns(items, firstTurns).length)) printed.add(item.id);
+      if (isOpening) for (const item of items.slice(0, -lastTurns(items, firstTurns).length)) printed.add(item.id);
       let waits = false;
       for (const item of items) {
         if (printed.has(item.id) || (waits && item.kind !== 'notice')) continue;

@@ -96,6 +96,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     screen: noScreen(() => ({ columns: columns(), rows: output.rows || 24 })),
     leave: (how) => left.resolve(typeof how === 'number' ? how : 0),
     edit: () => write('note: the external editor belongs to the full-screen mode'),
+    // Among lines that can pose as others.
+    printed: look,
     async print(given) {
       for (const line of given) write(line);
     },

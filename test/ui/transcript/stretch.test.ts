@@ -7,6 +7,7 @@ import { storedItems } from '../../../src/view/stored-items.ts';
 import type { Action } from '../../../ui/actions.ts';
 import { textOf } from '../../../src/view/line.ts';
 import { blocksOf, chatLines, newestBlocks, newLinesText } from '../../../ui/chat-lines.ts';
+import { plainLook } from '../../../src/view/plain-lines.ts';
 import { dumpLines } from '../../../ui/dump.ts';
 import { layoutOf } from '../../../ui/layout.ts';
 import { reduce } from '../../../ui/reducer.ts';
@@ -227,11 +228,14 @@ test('a paused view takes no row for a new one that a resize has made', async ()
 test('a dump has all of the session, or its last turns, in order', async () => {
   const { client, state } = screenOn(all);
   const numbers = async (turns: number | null) => {
-    const { lines, left } = await dumpLines(async () => client, state(), turns);
+    const { lines, left } = await dumpLines(async () => client, state(), turns, plainLook);
     return [lines.length, left, lines[0], lines.at(-1)];
   };
   expect(await numbers(null)).toEqual([5000, 1000, 'you: Message 1001.', 'reins: Message 6000.']);
   expect(await numbers(2)).toEqual([4, 0, 'you: Message 5997.', 'reins: Message 6000.']);
+  // Among lines, what is longer than the terminal goes on under a sign of ours, not in the first column.
+  const narrow = await dumpLines(async () => client, state(), 1, { ...plainLook, columns: 16 });
+  expect(narrow.lines).toEqual(['you: Message', '     | 5999.', 'reins: Message', '     | 6000.']);
   expect(await numbers(300)).toEqual([600, 0, 'you: Message 5401.', 'reins: Message 6000.']);
 });
 
