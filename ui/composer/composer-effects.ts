@@ -7,7 +7,7 @@ import type { HistoryFile } from './history-file.ts';
 import { callAsOperator, type OperatorCallDeps } from './operator-calls.ts';
 import { slashCommands } from './slash-commands.ts';
 import { toldOfLine } from './told-of-line.ts';
-import { matchMentions, type MentionIndex, scanMentions } from './mention-index.ts';
+import { createMentionFinder } from './mention-finder.ts';
 
 export type ComposerEffectDeps = {
   readonly client: () => Promise<RuntimeClient>;
@@ -49,17 +49,14 @@ export type ComposerEffects = {
 
 const noText: SavedDraft['draft'] = { text: '', caret: 0, pastes: [] };
 const saveMs = 500;
-/** An index that is older is made anew at the next mention. */
-const indexMs = 10_000;
-const mostOffered = 20;
 
 /** Carries out what the composer wants: drafts, history, words for its lists. */
 export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects {
-  const { client: clientOf, dispatch, now } = deps;
+  const { client: clientOf, dispatch } = deps;
   const ending = new AbortController();
   let unsaved: { readonly session: string; readonly saved: SavedDraft } | null = null;
   let timer: NodeJS.Timeout | undefined;
-  let index: { readonly made: number; readonly index: Promise<MentionIndex> } | null = null;
+  const find = createMentionFinder({ ...deps, signal: ending.signal });
   let asked = 0;
 
   const save = async (): Promise<void> => {
@@ -82,27 +79,14 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     }
   };
 
-  const indexOf = async (): Promise<MentionIndex> => {
-    const root = await deps.root();
-    return scanMentions(root, deps.gitExcludes(root), () => performance.now(), ending.signal);
-  };
-
   const findPaths = async (query: string): Promise<void> => {
     asked += 1;
     const own = asked;
-    if (index === null || now() - index.made > indexMs)
-      index = {
-        made: now(),
-        index: indexOf(),
-      };
-    const matched = matchMentions(await index.index, query, mostOffered);
-    const found: string[] = [];
-    for (const path of matched) {
-      // A newer question has been asked meanwhile: its answer counts.
-      if (own !== asked) return;
-      if (await deps.readable(path)) found.push(path);
-    }
-    dispatch({ type: 'paths', query, found });
+    await find(
+      query,
+      () => own === asked,
+      (found) => dispatch({ type: 'paths', query, found }),
+    );
   };
 
   const words: Readonly<Record<string, (client: RuntimeClient) => Promise<readonly string[]>>> = {

@@ -8,7 +8,7 @@ import { canBeMentioned } from './mention.ts';
 /** Paths that can be mentioned, below one directory; directories end in `/`. */
 export type MentionIndex = {
   readonly paths: readonly string[];
-  /** Hidden and very large files: offered behind the others. */
+  /** Hidden files: offered behind the others. */
   readonly last: readonly string[];
   /** The walk ended at a limit: there are more. */
   readonly cut: boolean;
@@ -16,7 +16,8 @@ export type MentionIndex = {
 
 const mostEntries = 200_000;
 const longestMs = 2000;
-const largeBytes = 1024 * 1024;
+/** Directories that are read side by side. */
+const atOnce = 16;
 
 /**
  * Walks the workspace for paths to mention (10 §6.4): nothing that ignore files name, no link into the
@@ -34,28 +35,40 @@ export async function scanMentions(
   const last: string[] = [];
   const end = now() + longestMs;
   let cut = false;
-  const queue: { readonly directory: string; readonly rules: readonly IgnoreRules[]; readonly hidden: boolean }[] = [
-    { directory: '', rules: [readIgnoreFile(excluded, '')], hidden: false },
-  ];
-  for (let next = queue.shift(); next !== undefined && !cut; next = queue.shift()) {
-    const { directory } = next;
-    const entries = await entriesOf(join(root, directory));
-    const rules = [...next.rules, ...(await ignoreFiles(root, directory, entries))];
-    for (const entry of entries) {
-      const isDirectory = entry.isDirectory();
-      const path = directory + entry.name;
-      if (entry.name === '.git' || (!isDirectory && !(await isFile(entry, join(root, path))))) continue;
-      if (!canBeMentioned(entry.name) || isIgnored(rules, path, isDirectory)) continue;
-      const hidden = next.hidden || entry.name.startsWith('.');
-      if (isDirectory) queue.push({ directory: `${path}/`, rules, hidden });
-      const late = hidden || (!isDirectory && (await isLarge(join(root, path))));
-      (late ? last : paths).push(isDirectory ? `${path}/` : path);
-      cut = paths.length + last.length >= mostEntries;
-      if (cut) break;
+  const queue: Directory[] = [{ path: '', rules: [readIgnoreFile(excluded, '')], hidden: false }];
+  while (queue.length > 0 && !cut) {
+    const read = await Promise.all(queue.splice(0, atOnce).map((directory) => readDirectory(root, directory)));
+    for (const { entries, rules, ...directory } of read) {
+      for (const { name, isDirectory } of entries) {
+        const path = directory.path + name;
+        if (!canBeMentioned(name) || isIgnored(rules, path, isDirectory)) continue;
+        const hidden = directory.hidden || name.startsWith('.');
+        if (isDirectory) queue.push({ path: `${path}/`, rules, hidden });
+        (hidden ? last : paths).push(isDirectory ? `${path}/` : path);
+        cut ||= paths.length + last.length >= mostEntries;
+        if (cut) break;
+      }
     }
     cut ||= now() >= end || signal.aborted;
   }
   return { paths, last, cut };
+}
+
+type Directory = { readonly path: string; readonly rules: readonly IgnoreRules[]; readonly hidden: boolean };
+
+/** What of a directory may be named, and the rules for it; of one that cannot be read nothing. */
+async function readDirectory(root: string, directory: Directory) {
+  const { path, hidden } = directory;
+  const found = await entriesOf(join(root, path));
+  const rules = [...directory.rules, ...(await ignoreFiles(root, path, found))];
+  const entries: { readonly name: string; readonly isDirectory: boolean }[] = [];
+  for (const entry of found) {
+    const { name } = entry;
+    const isDirectory = entry.isDirectory();
+    if (name !== '.git' && (isDirectory || (await isFile(entry, join(root, path, name)))))
+      entries.push({ name, isDirectory });
+  }
+  return { path, hidden, entries, rules };
 }
 
 /** In the order of names. A directory that cannot be read has no entries. */
@@ -85,14 +98,6 @@ async function isFile(entry: Dirent, path: string): Promise<boolean> {
     (found) => found.isFile(),
     () => false,
   );
-}
-
-async function isLarge(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).size > largeBytes;
-  } catch {
-    return false;
-  }
 }
 
 /** The paths that fit a query, best first; without one, those that come first. */

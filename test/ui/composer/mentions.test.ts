@@ -7,6 +7,7 @@ import { gitExcludes } from '../../../src/cli/git-excludes.ts';
 import { createHistoryFile, historyPath } from '../../../ui/composer/history-file.ts';
 import { isIgnored, readIgnoreFile } from '../../../ui/composer/ignore-files.ts';
 import { literalAts, mentionAt, mentionsOf, writtenMention } from '../../../ui/composer/mention.ts';
+import { createMentionFinder } from '../../../ui/composer/mention-finder.ts';
 import { matchMentions, scanMentions } from '../../../ui/composer/mention-index.ts';
 import { tempHome } from '../../support/temp-home.ts';
 
@@ -115,7 +116,6 @@ describe('the index', () => {
     for (const path of ['src/a.ts', 'src/gen/b.ts', 'notes.md', '.env.sample', '.git/config', 'node_modules/x.js'])
       put(path);
     put('.gitignore', 'node_modules\ngen/\n');
-    put('big.bin', 'x'.repeat(1024 * 1024 + 1));
     symlinkSync(join(workspace, 'gone'), join(workspace, 'dangling'));
     symlinkSync(join(workspace, 'src/a.ts'), join(workspace, 'linked.ts'));
     symlinkSync(join(workspace, 'src'), join(workspace, 'tree'));
@@ -131,12 +131,50 @@ describe('the index', () => {
     );
     expect(index).toEqual({
       paths: ['linked.ts', 'src/', 'src/a.ts'],
-      last: ['.env.sample', '.gitignore', 'big.bin'],
+      last: ['.env.sample', '.gitignore'],
       cut: false,
     });
     expect(matchMentions(index, 'a.', 9)).toEqual(['src/a.ts']);
     const late = await scanMentions(workspace, '', stepping(), new AbortController().signal);
     expect(late.cut).toBe(true);
+    rmSync(workspace, { recursive: true });
+  });
+});
+
+describe('what is offered', () => {
+  it('comes from the files that are known, at once, and again from a new look where it finds others', async () => {
+    const { workspace } = tempHome();
+    const put = (path: string, text = '') => writeFileSync(join(workspace, path), text);
+    for (const path of ['note-1.md', 'note-secret.md', 'other.md']) put(path);
+    put('note-0.bin', 'x'.repeat(1024 * 1024 + 1));
+    let at = 0;
+    let scans = 0;
+    const find = createMentionFinder({
+      root: async () => workspace,
+      gitExcludes: () => `scan-${++scans}`,
+      readable: async (path) => path !== 'note-secret.md',
+      now: () => at,
+      signal: new AbortController().signal,
+    });
+    const told = async (query: string, wanted = () => true): Promise<readonly (readonly string[])[]> => {
+      const all: (readonly string[])[] = [];
+      await find(query, wanted, (found) => all.push(found));
+      return all;
+    };
+    // Very large files come behind the others, and what cannot be read does not come.
+    expect(await told('note')).toEqual([['note-1.md', 'note-0.bin']]);
+    put('note-2.md');
+    at = 9_000;
+    expect(await told('note')).toEqual([['note-1.md', 'note-0.bin']]);
+    at = 11_000;
+    expect(await told('note')).toEqual([
+      ['note-1.md', 'note-0.bin'],
+      ['note-1.md', 'note-2.md', 'note-0.bin'],
+    ]);
+    at = 30_000;
+    expect(await told('note')).toEqual([['note-1.md', 'note-2.md', 'note-0.bin']]);
+    expect(scans).toBe(3);
+    expect(await told('note', () => false)).toEqual([]);
     rmSync(workspace, { recursive: true });
   });
 });
