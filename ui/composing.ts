@@ -83,5 +83,8 @@ export function attached(state: State, ruler: Ruler, message: AttachIntent, read
     return compose(free, ruler, { type: 'return', text, with: message, problems }, now);
   }
   if (read.ok) return send(free, read.text, message, now);
-  return compose(free, ruler, { type: 'return', text, with: message, problems: read.problems }, now);
+  // What was queued meanwhile was to come behind it: nothing else would send it, or say that it waits.
+  const held = compose(free, ruler, { type: 'turn-ended', completed: false }, now);
+  const back = compose(held.state, ruler, { type: 'return', text, with: message, problems: read.problems }, now);
+  return { state: back.state, effects: [...held.effects, ...back.effects] };
 }

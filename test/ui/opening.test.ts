@@ -9,7 +9,7 @@ import { type OpenSession, runInView } from '../../ui/state.ts';
 import { statusLine } from '../../ui/status-lines.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { welcomeOf } from '../../ui/welcome.ts';
-import { readyState } from './reducing.ts';
+import { pressAll, readyState } from './reducing.ts';
 import { turnFrom } from '../../ui/sending.ts';
 
 const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
@@ -271,4 +271,16 @@ it('names to a new user what answers on this machine, and keys by their variable
   ).toEqual(['1. no_project', '     reins init']);
   const keys = facts({ ...known([]), keysSet: [{ variable: 'OPENAI_API_KEY', provider: 'openai' }] });
   expect(keys[1]).toEqual({ label: 'keys set', text: 'OPENAI_API_KEY   reins init openai' });
+});
+
+it('holds what was queued behind a message that came back, and sends it at Enter', () => {
+  const composer = { ...readyState().composer, queue: [{ text: 'and then', images: [] }] };
+  const busy = readyState({ session, attaching: true, composer });
+  const message = { do: 'attach', text: 'look at @.env', images: [], context: [] } as const;
+  const read = { ok: false, problems: ['@.env was not attached: denied'] } as const;
+  const { state } = reduce(busy, { type: 'attached', message, read, now: 0 }, ruler);
+  expect(state.composer).toMatchObject({ held: true, queue: [{ text: 'and then' }], problems: read.problems });
+  expect(state.composer.editing.text).toBe('look at @.env');
+  const { effects } = pressAll(state, 'ctrl+u', 'enter');
+  expect(effects).toContainEqual(expect.objectContaining({ do: 'send', text: 'and then' }));
 });
