@@ -54,7 +54,9 @@ export function whyNot(choice: CardChoice, facts: CardFacts, full = false): stri
  * @param choice what the key chooses; null for any other printable key
  */
 export function pressLetter(card: CardState, choice: CardChoice | null, now: number): Carded {
-  if (now < card.guardUntil) return only(card);
+  // Whoever meant it would wait for an answer that nothing gives.
+  if (now < card.guardUntil)
+    return choice === null ? only(card) : only({ ...card, said: 'too soon: nothing was answered, press it again' });
   const follows = now - card.printedAt < burstMs;
   const next: CardState = { ...card, printedAt: now };
   if (card.burst !== null || follows) return saying(next, 'typing? Esc first');

@@ -221,6 +221,7 @@ describe('a card', () => {
   it('answers once, by the binding that was shown, after the guard and a letter that stands alone', () => {
     const one = desk([anAsk()]).focus();
     expect(one.press('card.once').wait(399).press('card.once').wait(200).take()).toEqual([]);
+    expect(one.said()).toBe('too soon: nothing was answered, press it again');
     expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
     expect(one.answer('card.once').take()).toEqual([]);
   });
