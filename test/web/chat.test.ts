@@ -250,14 +250,6 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
   const said = (seq: number) => page.locator('.transcript').getByText(`Message ${seq}`, { exact: true });
   await said(450).waitFor();
   const toTop = () => page.evaluate(`document.querySelector('.transcript').scrollTop = 0`);
-  await toTop();
-  // The next page stands above what was at the top.
-  await said(251).waitFor();
-  await expect.poll(() => page.evaluate(`document.querySelector('.transcript').scrollTop`)).toBeGreaterThan(1000);
-  await expect.poll(() => toTop().then(() => said(1).count())).toBe(1);
-  // On paper there is all of it, and behind it what was read is where it was, though rows above it are measured by now.
-  await page.evaluate(`document.querySelector('.transcript').scrollTop = 2000`);
-  await said(1).waitFor({ state: 'detached' });
   const frames = () =>
     page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
   const atTop = () =>
@@ -267,6 +259,32 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
       const [row, place] = rows.find(([, { bottom }]) => bottom > top + 1) ?? [];
       return row === undefined ? null : { text: row.innerText, above: Math.round(top - place.top) };
     })()`);
+  const height = () => page.evaluate("document.querySelector('.transcript').scrollHeight") as Promise<number>;
+  // The next page stands above what was at the top; who goes on reading until it is there stays where they are by then.
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/messages?*cursor=*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  const wanted = page.waitForRequest(/messages\?.*cursor=/);
+  await toTop();
+  await wanted;
+  await page.evaluate(`document.querySelector('.transcript').scrollTop = 900`);
+  await frames();
+  const reading = await atTop();
+  const lower = await height();
+  letGo();
+  await expect.poll(height).toBeGreaterThan(lower + 5000);
+  await frames();
+  expect(await atTop()).toEqual(reading);
+  await page.unroute('**/messages?*cursor=*');
+  await expect.poll(() => toTop().then(() => said(1).count())).toBe(1);
+  // On paper there is all of it, and behind it what was read is where it was, though rows above it are measured by now.
+  await page.evaluate(`document.querySelector('.transcript').scrollTop = 2000`);
+  await said(1).waitFor({ state: 'detached' });
   await frames();
   const before = await atTop();
   expect(before).toMatchObject({ text: expect.stringMatching(/Message \d+/) });
@@ -292,6 +310,50 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
   await page.getByText('what I found').last().waitFor();
   await page.getByRole('button', { name: 'Send' }).waitFor();
   expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
+  expect(world.problems).toEqual([]);
+});
+
+it('finds in a chat what is far from the view, and tells where it is', async () => {
+  const page = await world.open('/chat/long', { viewport: { width: 320, height: 640 } });
+  await page.locator('.transcript').getByText('Message 450', { exact: true }).waitFor();
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await box.focus();
+  await page.keyboard.press('Control+f');
+  const field = page.getByRole('searchbox', { name: 'Find in this conversation' });
+  await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('search');
+  await field.fill('message  3');
+  const bar = page.getByRole('search');
+  const count = bar.getByRole('status');
+  // Messages 3, 30 to 39 and 300 to 399, which were not all loaded.
+  await expect.poll(() => count.textContent()).toBe('1 of 111, you: Message 399');
+  const marked = () =>
+    page.evaluate(`[...CSS.highlights.get('found-here')].map((range) => {
+      const { top, bottom } = range.getBoundingClientRect();
+      const view = document.querySelector('.transcript').getBoundingClientRect();
+      return range.toString() + (top >= view.top && bottom <= view.bottom ? ' in view of ' : ' out of view of ') +
+        range.startContainer.parentElement.closest('.transcript-row').innerText.split('\\n')[0];
+    })`);
+  await expect.poll(marked).toEqual(['Message 3 in view of Message 399']);
+  // Behind the newest comes the oldest, which was loaded last.
+  await page.keyboard.press('Shift+Enter');
+  await expect.poll(() => count.textContent()).toBe('111 of 111, you: Message 3');
+  await expect.poll(marked).toEqual(['Message 3 in view of Message 3']);
+  await page.keyboard.press('Enter');
+  await expect.poll(marked).toEqual(['Message 3 in view of Message 399']);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+  expect(await axeFaults(page)).toEqual([]);
+  // A second press in the field is the browser's own.
+  const own = page.evaluate(
+    "new Promise((seen) => addEventListener('keydown', (event) => event.key === 'f' && seen(!event.defaultPrevented)))",
+  );
+  await page.keyboard.press('Control+f');
+  expect(await own).toBe(true);
+  await page.keyboard.press('Escape');
+  await field.waitFor({ state: 'detached' });
+  expect(await page.evaluate("[document.activeElement.tagName, CSS.highlights.get('found').size]")).toEqual([
+    'TEXTAREA',
+    0,
+  ]);
   expect(world.problems).toEqual([]);
 });
 

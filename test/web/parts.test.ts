@@ -3,9 +3,12 @@ import { edgeKey, passed } from '../../web/chains/taken.ts';
 import { layOut } from '../../web/chains/layout.ts';
 import { fileOfPath, pathOfFile } from '../../web/data/document-path.ts';
 import { moveElement, placeOf, placesOf } from '../../web/editor/json-places.ts';
+import { createFinder, foundWords, patternOf } from '../../web/chat/find-text.ts';
 import { lineDiff } from '../../web/editor/line-diff.ts';
 import { stepDiff } from '../../web/plans/step-diff.ts';
 import { readMap } from '../../web/tools/read-map.ts';
+import { emptyCall } from '../../src/view/transcript.ts';
+import type { Item } from '../../src/view/items.ts';
 import { barsOf, byModel, daysOf } from '../../web/usage/figures.ts';
 
 const text = '{\n  "a": [ {"x": 1}, {"x": "}"} ],\n  "b": tru';
@@ -122,4 +125,36 @@ test('small things: lines that differ, names of files in paths, maps whose value
     'x.json',
   ]);
   expect(readMap('A: b: c\n\nKept\nEmpty:')).toEqual({ A: 'b: c', Kept: null, Empty: null });
+});
+
+test('finds in a conversation whatever can be seen of it, in any case and over any blanks, the newest first', () => {
+  const items: readonly Item[] = [
+    { kind: 'user', id: 'one', text: 'Where is the\nLONG word?', state: 'sent', seq: 1 },
+    {
+      ...emptyCall('two', null),
+      tools: 'local_fs',
+      tool: 'read_file',
+      args: { path: 'a.md' },
+      result: '{"x":"a long word"}',
+    },
+    { kind: 'assistant', id: 'three', text: 'Nothing (a+b) here, Übermut', state: 'complete', seq: 3 },
+    { kind: 'notice', id: 'four', level: 'info', text: 'a long  word' },
+  ];
+  const found = (text: string) => {
+    const pattern = patternOf(text);
+    return pattern === null ? null : createFinder(pattern)(items);
+  };
+  expect(found('long word')).toEqual(['four', 'two', 'one']);
+  expect([found('(a+b)'), found('übermut'), found('read_file'), found('a.md'), found('a.c')]).toEqual([
+    ['three'],
+    ['three'],
+    ['two'],
+    ['two'],
+    [],
+  ]);
+  expect([found('  '), patternOf('')]).toEqual([null, null]);
+  const text = `${'before '.repeat(20)}needle${' behind'.repeat(20)}`;
+  expect(foundWords({ kind: 'assistant', id: 'a', text, state: 'complete', seq: 1 }, /NEEDLE/i)).toBe(
+    `Reins: …fore${' before'.repeat(5)} needle${' behind'.repeat(10)} beh…`,
+  );
 });

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { callName, callSummary } from '../../src/view/call-summary.ts';
 import { decidedBy } from '../../src/view/decided-by.ts';
 import { formatBytes, formatSpan } from '../../src/view/format.ts';
@@ -8,6 +8,7 @@ import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { CodeBlock, DiffBlock, JsonBlock } from '../parts/code-block.tsx';
 import { Safe } from '../parts/safe.tsx';
+import { readableResult } from './call-result.ts';
 
 const stateWords: Readonly<Record<CallItem['state'], readonly [look: string, words: string]>> = {
   pending: ['', 'waits'],
@@ -32,8 +33,18 @@ export const waits = (item: CallItem): item is CallItem & { readonly ask_id: str
 const mostKept = 16;
 
 /** A tool call: one line that opens; while it is asked about, the card stands in its place (09 §8.5). */
-export function CallLine({ item }: { readonly item: CallItem }) {
+export function CallLine({
+  item,
+  find = null,
+}: {
+  readonly item: CallItem;
+  /** What is looked for was found in it, and is to be seen. */
+  readonly find?: RegExp | null;
+}) {
   const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (find !== null) setOpen(true);
+  }, [find]);
   const [look, words] = stateWords[item.state];
   const summary = callSummary(item.args);
   return (
@@ -56,7 +67,7 @@ export function CallLine({ item }: { readonly item: CallItem }) {
         <span className="small muted call-more">{item.ms === null ? '' : formatSpan(item.ms)}</span>
         <span className={`tag ${look}`}>{item.error === null || item.state === 'denied' ? words : item.error}</span>
       </button>
-      {open ? <CallDetails item={item} /> : null}
+      {open ? <CallDetails item={item} find={find} /> : null}
       {!open && item.state === 'running' && item.output !== '' ? (
         <div className="call-body">
           <CodeBlock text={item.output.split('\n').slice(-8).join('\n')} label="Newest output" />
@@ -67,7 +78,7 @@ export function CallLine({ item }: { readonly item: CallItem }) {
   );
 }
 
-function CallDetails({ item }: { readonly item: CallItem }) {
+function CallDetails({ item, find }: { readonly item: CallItem; readonly find: RegExp | null }) {
   // What is stored of a message does not say what was decided.
   const wanted = item.decision === null && item.run_id !== null ? item.run_id : null;
   const recorded = useData(wanted === null ? null : `calls ${wanted}`, () =>
@@ -99,39 +110,20 @@ function CallDetails({ item }: { readonly item: CallItem }) {
         </p>
       )}
       {item.diff === null ? (
-        <JsonBlock value={item.args} label="Arguments" />
+        <JsonBlock value={item.args} label="Arguments" find={find} />
       ) : (
         <DiffBlock text={item.diff} label="Change" />
       )}
       {item.result === null ? (
         item.output === '' ? null : (
-          <CodeBlock text={item.output} label="Output" />
+          <CodeBlock text={item.output} label="Output" find={find} />
         )
       ) : (
         <>
           <p className="small muted">Result{item.bytes === null ? '' : `, ${formatBytes(item.bytes)}`}</p>
-          <CodeBlock text={readable(item.result)} label="Result" />
+          <CodeBlock text={readableResult(item.result)} label="Result" find={find} />
         </>
       )}
     </div>
   );
-}
-
-/** A result that is JSON, indented; a text alone is that text. */
-function readable(result: string): string {
-  try {
-    const value: unknown = JSON.parse(result);
-    if (typeof value === 'string') return value;
-    if (typeof value !== 'object' || value === null) return result;
-    const { stdout, stderr, ...rest } = value as Record<string, unknown>;
-    if (typeof stdout !== 'string') return JSON.stringify(value, null, 2);
-    const facts = Object.entries(rest)
-      .map(([key, each]) => `${key}: ${typeof each === 'string' ? each : JSON.stringify(each)}`)
-      .join('\n');
-    return [stdout, typeof stderr === 'string' && stderr !== '' ? `stderr:\n${stderr}` : '', facts]
-      .filter((part) => part !== '')
-      .join('\n');
-  } catch {
-    return result;
-  }
 }

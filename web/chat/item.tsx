@@ -1,4 +1,4 @@
-import { memo, useState } from 'react';
+import { memo, useEffect, useState } from 'react';
 import { formatSpan } from '../../src/view/format.ts';
 import { type Item, restsAt } from '../../src/view/items.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
@@ -24,10 +24,12 @@ export type ItemProps = {
   readonly last: boolean;
   /** An ask is open, so nothing goes on before it was answered. */
   readonly asks: boolean;
+  /** What is looked for was found in it, and is to be seen. */
+  readonly find: RegExp | null;
 };
 
 /** One item of a transcript; what did not change is not drawn again. */
-export const ItemView = memo(({ item, unsent, onAgain, onUse, newest, last, asks }: ItemProps) => {
+export const ItemView = memo(({ item, unsent, onAgain, onUse, newest, last, asks, find }: ItemProps) => {
   switch (item.kind) {
     case 'user':
       return (
@@ -71,9 +73,9 @@ export const ItemView = memo(({ item, unsent, onAgain, onUse, newest, last, asks
         </article>
       );
     case 'reasoning':
-      return <Reasoning item={item} />;
+      return <Reasoning item={item} find={find} />;
     case 'call':
-      return <CallLine item={item} />;
+      return <CallLine item={item} find={find} />;
     case 'ask':
       return <AskCard id={item.id} />;
     case 'notice':
@@ -124,8 +126,11 @@ function ResumeButton({ runId }: { readonly runId: string }) {
   );
 }
 
-function Reasoning({ item }: { readonly item: Extract<Item, { kind: 'reasoning' }> }) {
+function Reasoning({ item, find }: Pick<ItemProps, 'find'> & { readonly item: Extract<Item, { kind: 'reasoning' }> }) {
   const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (find !== null) setOpen(true);
+  }, [find]);
   return (
     <div className="call">
       <button type="button" className="call-line" aria-expanded={open} onClick={() => setOpen(!open)}>

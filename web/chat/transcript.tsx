@@ -6,9 +6,14 @@ import { Button } from '../parts/button.tsx';
 import { waits } from './call.tsx';
 import { ItemView } from './item.tsx';
 import type { Chat } from './use-chat.ts';
+import type { Sought } from './use-find.ts';
+import { useShown } from './use-shown.ts';
 
 /** How near the end counts as being there, in pixels. */
 const nearPx = 160;
+
+/** The same for who was led to a place and reads there. */
+const foundNearPx = 4;
 
 /** What is left free above a card that begins at the top. */
 const cardGapPx = 8;
@@ -20,8 +25,11 @@ export function TranscriptView({
   unsent = [],
   onAgain,
   onUse,
+  sought = null,
 }: Pick<Chat, 'items'> &
   Partial<Pick<Chat, 'older' | 'unsent'>> & {
+    /** What is looked for in it. */
+    readonly sought?: Sought | null;
     /** Sends a message again; absent where nothing can be sent. */
     readonly onAgain?: ((text: string) => void) | undefined;
     /** Takes a text for the next message; absent where none can be written. */
@@ -79,16 +87,17 @@ export function TranscriptView({
     top.current = box.scrollTop;
   });
 
-  // Once what is older stands above: what was read stays where it was.
-  const kept = useRef<{ readonly first: string | undefined; readonly fromEnd: number } | null>(null);
+  // What is older stands above now, whoever has had it read: what was read stays where it was.
+  const first = useRef(items[0]?.id);
   useLayoutEffect(() => {
     const box = element.current;
-    const before = kept.current;
-    if (box === null || before === null || before.first === items[0]?.id) return;
-    box.scrollTop = box.scrollHeight - before.fromEnd;
+    const before = first.current;
+    first.current = items[0]?.id;
+    if (box === null || before === undefined || before === items[0]?.id) return;
+    const above = rows.measurementsCache[items.findIndex(({ id }) => id === before)]?.start ?? 0;
+    box.scrollTop += above;
     top.current = box.scrollTop;
-    kept.current = null;
-  }, [items]);
+  }, [items, rows]);
 
   // Nobody has scrolled while the page was put on paper: behind it the row that was read is where it was.
   const read = useRef<{ readonly index: number; readonly above: number } | null>(null);
@@ -119,6 +128,18 @@ export function TranscriptView({
     else if (first === items[0]?.id) setAway((before) => before + Math.max(0, items.length - count));
   }, [items]);
 
+  useShown(sought, {
+    box: element,
+    show(id) {
+      const index = items.findIndex((item) => item.id === id);
+      if (index < 0) return;
+      follows.current = false;
+      rows.scrollToIndex(index, { align: 'center' });
+    },
+  });
+  const isSought = useRef(false);
+  isSought.current = sought !== null && sought.here !== null;
+
   const toEnd = () => {
     follows.current = true;
     setAway(0);
@@ -130,7 +151,7 @@ export function TranscriptView({
   const onScroll = () => {
     const box = element.current;
     if (box === null || printing) return;
-    const near = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
+    const near = box.scrollHeight - box.scrollTop - box.clientHeight < (isSought.current ? foundNearPx : nearPx);
     // What grew below the view is no reason to stay behind: only who scrolls up wants to.
     if (near || box.scrollTop < top.current) follows.current = near;
     top.current = box.scrollTop;
@@ -139,7 +160,6 @@ export function TranscriptView({
     if (follows.current) setAway(0);
     if (box.scrollTop > 200 || older === null || loading.current) return;
     loading.current = true;
-    kept.current = { first: items[0]?.id, fromEnd: box.scrollHeight - box.scrollTop };
     const done = () => {
       loading.current = false;
     };
@@ -159,6 +179,9 @@ export function TranscriptView({
                 ref={rows.measureElement}
                 data-index={row.index}
                 className="transcript-row"
+                data-found={
+                  item.id === sought?.here ? 'here' : sought?.found.has(item.id) === true ? 'also' : undefined
+                }
                 style={printing ? {} : { transform: `translateY(${row.start}px)` }}
               >
                 <ItemView
@@ -169,6 +192,7 @@ export function TranscriptView({
                   newest={row.index === items.length - 1}
                   last={(items[row.index + 1]?.kind ?? 'user') === 'user'}
                   asks={asks}
+                  find={item.id === sought?.here ? sought.pattern : null}
                 />
               </div>
             );

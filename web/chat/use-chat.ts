@@ -32,8 +32,8 @@ export type Chat = {
   readonly session: Known<typeof Session> | null;
   readonly error: RuntimeError | null;
   readonly items: readonly Item[];
-  /** Whether there are older messages than those that are loaded. */
-  readonly older: (() => Promise<void>) | null;
+  /** Reads older messages than those that are loaded, at most so many; null where there are none. */
+  readonly older: ((most?: number) => Promise<void>) | null;
   /** The run that is under way. */
   readonly runId: string | null;
   /** That one, or the newest that was. */
@@ -53,6 +53,15 @@ type Known200 = { readonly messages: readonly Known<typeof SessionMessage>[]; re
  */
 type Heard = { readonly reading: number; readonly transcript: Transcript };
 
+/** Nothing was read yet. */
+const nothing: Read = { messages: [], cursor: null, followed: null };
+
+/** What was read of the chat, in order. */
+type Read = Known200 & {
+  /** The run whose messages come as its events. */
+  readonly followed: string | null;
+};
+
 /** Messages of a run that is followed come as its events: each is shown once, whichever way it came. */
 const withoutRun = (messages: Known200['messages'], runId: string | null) =>
   messages.filter(({ run_id }) => runId === null || run_id !== runId);
@@ -62,7 +71,8 @@ export function useChat(name: string): Chat {
   const [session, setSession] = useState<Known<typeof Session> | null>(null);
   const [error, setError] = useState<RuntimeError | null>(null);
   const [heard, setHeard] = useState<Heard>(() => ({ reading: 0, transcript: { items: outgoingItems(name) } }));
-  const [stored, setStored] = useState<Known200>({ messages: [], cursor: null });
+  const [cursor, setCursor] = useState<string | null>(null);
+  const read = useRef<Read>(nothing);
   const [runId, setRunId] = useState<string | null>(null);
   const [newest, setNewest] = useState<string | null>(null);
   if (runId !== null && runId !== newest) setNewest(runId);
@@ -94,12 +104,14 @@ export function useChat(name: string): Chat {
         return gone ? undefined : load();
       }
       const following = begun.current.get(found.id) ?? run;
-      const messages = withoutRun(page.items.toReversed(), following);
+      const newest = page.items.toReversed();
+      const messages = withoutRun(newest, following);
       setSession(found);
-      setStored({ messages, cursor: page.next_cursor });
+      read.current = { messages: newest, cursor: page.next_cursor, followed: following };
+      setCursor(page.next_cursor);
       // It came all the same: the server was stopped, or the line broke, before the answer.
       for (const { id, text, before } of unconfirmedOf(name)) {
-        const said = page.items.filter((message) => message.role === 'user' && message.text === text);
+        const said = newest.filter((message) => message.role === 'user' && message.text === text);
         if (said.length > before) letGo(name, id);
       }
       const left = new Set(
@@ -113,7 +125,7 @@ export function useChat(name: string): Chat {
         transcript: { items: [...storedItems(messages), ...now.transcript.items.filter(({ id }) => left.has(id))] },
       }));
       setRunId(following);
-      setNewest(following ?? page.items.find(({ run_id }) => run_id !== null)?.run_id ?? null);
+      setNewest(following ?? newest.findLast(({ run_id }) => run_id !== null)?.run_id ?? null);
       setError(null);
     };
     load().catch((thrown: unknown) => {
@@ -189,18 +201,33 @@ export function useChat(name: string): Chat {
   );
   useRun(runId, heard.reading, fold, finished);
 
-  const older = useCallback(async () => {
-    if (stored.cursor === null) return;
-    const page = await client.pageMessages({ session: name, order: 'desc', limit: pageSize, cursor: stored.cursor });
-    const messages = [...withoutRun(page.items.toReversed(), runId), ...stored.messages];
-    const before = storedItems(stored.messages).length;
-    setStored({ messages, cursor: page.next_cursor });
-    const items = storedItems(messages);
-    setHeard(({ reading, transcript }) => ({
-      reading,
-      transcript: { items: [...items, ...transcript.items.slice(before)] },
-    }));
-  }, [name, runId, stored]);
+  /** Whoever wants what is older while it is being read waits for the same. */
+  const reading = useRef<Promise<void> | null>(null);
+  const older = useCallback(
+    (most = pageSize): Promise<void> => {
+      const load = async (): Promise<void> => {
+        if (cursor === null) return;
+        const page = await client.pageMessages({ session: name, order: 'desc', limit: most, cursor });
+        // The chat was read anew meanwhile, and what is older than that begins elsewhere.
+        if (read.current.cursor !== cursor) return;
+        const { messages: known, followed } = read.current;
+        const messages = [...page.items.toReversed(), ...known];
+        read.current = { ...read.current, messages, cursor: page.next_cursor };
+        const shown = storedItems(withoutRun(known, followed)).length;
+        const items = storedItems(withoutRun(messages, followed));
+        setCursor(page.next_cursor);
+        setHeard(({ reading, transcript }) => ({
+          reading,
+          transcript: { items: [...items, ...transcript.items.slice(shown)] },
+        }));
+      };
+      reading.current ??= load().finally(() => {
+        reading.current = null;
+      });
+      return reading.current;
+    },
+    [name, cursor],
+  );
 
   const post = useCallback(
     (message: Outgoing) => {
@@ -292,7 +319,7 @@ export function useChat(name: string): Chat {
     session,
     error,
     items: heard.transcript.items,
-    older: stored.cursor === null ? null : older,
+    older: cursor === null ? null : older,
     runId,
     newestRun: newest,
     unsent,

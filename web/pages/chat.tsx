@@ -4,19 +4,23 @@ import { escapeText } from '../../src/view/escape.ts';
 import { restsAt } from '../../src/view/items.ts';
 import { Composer, toWrite } from '../chat/composer.tsx';
 import { addToDraft, optionsOf, type SendOptions } from '../chat/kept.ts';
+import { FindBar } from '../chat/find-bar.tsx';
 import { RunPanel } from '../chat/run-panel.tsx';
 import { SessionDialog } from '../chat/session-dialog.tsx';
 import { pageSize, SessionsColumn } from '../chat/sessions.tsx';
 import { TranscriptView } from '../chat/transcript.tsx';
 import { type Chat, useChat } from '../chat/use-chat.ts';
+import { useFind } from '../chat/use-find.ts';
 import { client } from '../data/client.ts';
 import { onReturn } from '../data/on-return.ts';
 import { useStore } from '../data/store.ts';
 import { useAction } from '../data/use-data.ts';
 import { usePages } from '../data/use-pages.ts';
+import { useQuery } from '../data/use-query.ts';
 import { announce } from '../frame/announce.tsx';
 import { useEverywhere, waitingChats } from '../frame/everywhere.ts';
 import { Button } from '../parts/button.tsx';
+import { Icon } from '../parts/icons.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote, Skeleton } from '../parts/states.tsx';
@@ -107,6 +111,10 @@ function Conversation({
   readonly onOther: (name: string | null) => void;
 }) {
   const chat = useChat(name);
+  const area = useRef<HTMLDivElement>(null);
+  const [filter] = useQuery('filter');
+  // Who has found the chat by a word looks for it in there.
+  const find = useFind(chat, area, /\s/.test(filter.trim()) ? '' : filter.trim());
   const [acting, act] = useState(false);
   const chosen = optionsOf(name);
   const options = useStore(chosen);
@@ -132,7 +140,7 @@ function Conversation({
   }, [chat.runId, ended]);
   return (
     <>
-      <div className="conversation">
+      <div className="conversation" ref={area}>
         <header className="conversation-head row">
           <span className="only-small">
             <Button size="small" onClick={onList}>
@@ -148,12 +156,22 @@ function Conversation({
             </Link>
           )}
           <span className="push">
+            <Button
+              size="small"
+              look="quiet"
+              aria-label="Find in this conversation"
+              aria-expanded={find.isOpen}
+              onClick={find.isOpen ? find.close : find.open}
+            >
+              <Icon name="find" />
+            </Button>
             <Button size="small" look="quiet" aria-label="About this chat" onClick={() => act(true)}>
               •••
             </Button>
           </span>
         </header>
         {acting ? <SessionDialog name={name} onOther={onOther} onClose={() => act(false)} /> : null}
+        {find.isOpen ? <FindBar find={find} /> : null}
         {chat.error === null ? null : <ErrorNote error={chat.error} onRetry={chat.reload} />}
         {chat.error?.code === 'not_found' ? (
           <Missing
@@ -166,7 +184,14 @@ function Conversation({
         ) : null}
         {chat.session === null && chat.error === null ? <Skeleton /> : null}
         {chat.session !== null && chat.items.length === 0 ? <Nothing chat={chat} options={options} /> : null}
-        <TranscriptView items={chat.items} older={chat.older} unsent={chat.unsent} onAgain={again} onUse={use} />
+        <TranscriptView
+          items={chat.items}
+          older={chat.older}
+          unsent={chat.unsent}
+          onAgain={again}
+          onUse={use}
+          sought={find.sought}
+        />
         <Composer name={name} chat={chat} rests={rests} waits={waits} options={options} onOptions={chosen.set} />
       </div>
       <RunPanel runId={chat.newestRun} />

@@ -1,7 +1,8 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { markTrailing } from '../../src/view/card-parts.ts';
 import { escapeText } from '../../src/view/escape.ts';
 import { Button, CopyButton } from './button.tsx';
+import { jsonText } from './json-text.ts';
 import { numbered } from './numbered.ts';
 import { Escaped, Safe } from './safe.tsx';
 
@@ -14,6 +15,7 @@ export function CodeBlock({
   label,
   wraps = true,
   lines = firstLines,
+  find = null,
 }: {
   readonly text: string;
   /** Name for screen readers, for what can be scrolled. */
@@ -21,9 +23,14 @@ export function CodeBlock({
   readonly wraps?: boolean;
   /** How many are shown at first. */
   readonly lines?: number;
+  /** What is to be seen of it, however far down it stands. */
+  readonly find?: RegExp | null;
 }) {
   const [all, setAll] = useState(false);
   const every = text.split('\n');
+  useEffect(() => {
+    if (find?.test(text.split('\n').slice(lines).join('\n')) === true) setAll(true);
+  }, [find, text, lines]);
   const hidden = all ? 0 : Math.max(0, every.length - lines);
   const shown = hidden === 0 ? text : every.slice(0, lines).join('\n');
   return (
@@ -48,9 +55,15 @@ export function CodeBlock({
 }
 
 /** A value as indented JSON. */
-export const JsonBlock = ({ value, label }: { readonly value: unknown; readonly label: string }) => (
-  <CodeBlock text={typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')} label={label} />
-);
+export const JsonBlock = ({
+  value,
+  label,
+  find = null,
+}: {
+  readonly value: unknown;
+  readonly label: string;
+  readonly find?: RegExp | null;
+}) => <CodeBlock text={jsonText(value)} label={label} find={find} />;
 
 const classOf = (line: string): string | undefined => {
   if (line.startsWith('@@') || line.startsWith('+++') || line.startsWith('---')) return 'diff-place';

@@ -11,6 +11,7 @@ const paths = {
   setup: 'M5 12l4 4L19 6',
   usage: 'M5 20V10M12 20V4M19 20v-7',
   more: 'M5 12h.01M12 12h.01M19 12h.01',
+  find: 'M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.2 15.2L20 20',
   leave: 'M14 4H5v16h9M10 12h11M17 8l4 4-4 4',
 } as const;
 export type IconName = keyof typeof paths;
