@@ -1,6 +1,7 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { RunDetails } from '../src/schema/run-record.ts';
 import { callSummary } from '../src/view/call-summary.ts';
+import { instructionsLine } from '../src/view/instructions-line.ts';
 import { formatSpan, plural, tellTimes } from '../src/view/format.ts';
 import type { ReportKind } from './effect.ts';
 import type { State } from './state.ts';
@@ -17,7 +18,7 @@ export async function reportOf(
 ): Promise<Report> {
   switch (what) {
     case 'status': {
-      const { status, policy, dataDir, database } = await client.doctor({ probe: false });
+      const { status, policy, dataDir, database, instructions } = await client.doctor({ probe: false });
       const { facts } = state;
       return {
         title: 'Status',
@@ -29,6 +30,7 @@ export async function reportOf(
           `data      ${dataDir ?? '-'}`,
           `database  ${database.path}`,
           `trust     ${await trustText(client)}`,
+          ...instructions.map((file) => `agents    ${instructionsLine(file)}`),
           `shell     ${facts.shell ? 'on' : 'off'}`,
           ...(await boundLines(client, state)),
         ],

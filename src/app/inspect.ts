@@ -4,7 +4,12 @@ import type { Binaries } from '../gate/binaries.ts';
 import { agentsMayAnswer } from '../policy/attention.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import type { Inspection } from '../registry/inspection.ts';
+import { viewsOf } from '../runs/instructions.ts';
+import type { PrepareDeps } from '../runs/ports.ts';
+import { asksFor } from '../runs/prepare.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { type InstructionsView, instructionsVariable } from '../schema/instructions.ts';
+import type { LoadedPolicy } from '../schema/policy.ts';
 import { hasPassword } from '../store/logins.ts';
 import { leftOver } from '../tools/files/left-over.ts';
 import type { Chains } from '../workspace/chains.ts';
@@ -35,6 +40,7 @@ export type InspectDeps = {
   readonly chains: Chains;
   readonly policies: Policies;
   readonly binaries: Pick<Binaries, 'read'>;
+  readonly prepare: () => Pick<PrepareDeps, 'instructions' | 'hosts' | 'environment'>;
   readonly now: () => number;
 };
 
@@ -101,6 +107,7 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
       invalidChains: chains.invalid,
       trustFault: chains.trustFault,
       untrusted: [...chains.untrusted, ...policy.untrusted],
+      instructions: await inspectInstructions(deps, chains.texts, policy.loaded),
       policy: policy.policy,
       database: {
         path: workspace.dbPath,
@@ -156,12 +163,13 @@ function defaultPassword({ machine, store }: InspectDeps): Inspection['defaultPa
 async function inspectChains({ chains, workspace }: InspectDeps) {
   const invalid: { path: string; defect: string }[] = [];
   const untrusted: { kind: 'chain'; path: string }[] = [];
+  const texts: string[] = [];
   let trustFault: Inspection['trustFault'] = null;
-  if (!workspace.dataDirExists) return { invalid, untrusted, trustFault };
+  if (!workspace.dataDirExists) return { invalid, untrusted, trustFault, texts };
   const files = { ...defaultFiles, ...planChainFiles };
   for (const use of ['run', 'chat', 'planner', 'explorer', 'executor', 'summarizer'] as const) {
     try {
-      await chains.loadChain({ use, path: null, trust: [] });
+      texts.push((await chains.loadChain({ use, path: null, trust: [] })).text);
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
       const path = pathIn(error.data) ?? join(workspace.dataDir ?? '', files[use]);
@@ -170,7 +178,7 @@ async function inspectChains({ chains, workspace }: InspectDeps) {
       else if (error.code !== 'chain_not_found') invalid.push({ path, defect: error.message });
     }
   }
-  return { invalid, untrusted, trustFault };
+  return { invalid, untrusted, trustFault, texts };
 }
 
 async function inspectPolicy({ chains, policies, binaries, workspace }: InspectDeps, named: string | null) {
@@ -191,18 +199,43 @@ async function inspectPolicy({ chains, policies, binaries, workspace }: InspectD
     const states = await declaredStates(loaded.policy.trusted_binaries, { read: binaries.read, root: workspace.root });
     const attentionChainMissing = agentsMayAnswer(loaded.policy.attention) && !(await hasAttentionChain(chains));
     const found = { defect, warnings: vetted, binaries: states, attentionChainMissing };
-    return { untrusted: [], policy: { ...nothing, name, source, sha256, path, state, ...found } };
+    return { loaded, untrusted: [], policy: { ...nothing, name, source, sha256, path, state, ...found } };
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
     const path = pathIn(error.data);
     const missing = { ...nothing, name: named ?? 'default', source: 'project', sha256: null, path };
     if (error.code === 'not_trusted' && path !== null) {
-      return { untrusted: [{ kind: 'policy' as const, path }], policy: { ...missing, state: 'ok' as const } };
+      const untrusted = [{ kind: 'policy' as const, path }];
+      return { loaded: null, untrusted, policy: { ...missing, state: 'ok' as const } };
     }
     const state = error.code === 'policy_not_found' ? ('missing' as const) : ('invalid' as const);
     const name = named ?? textIn(error.data, 'name') ?? 'default';
-    return { untrusted: [], policy: { ...missing, name, state, defect: error.message } };
+    return { loaded: null, untrusted: [], policy: { ...missing, name, state, defect: error.message } };
   }
+}
+
+/** What a run of one of these chains would give to the model, under the policy that is looked at. */
+async function inspectInstructions(
+  { prepare, workspace }: InspectDeps,
+  chains: readonly string[],
+  loaded: LoadedPolicy | null,
+): Promise<readonly InstructionsView[]> {
+  if (loaded === null || chains.length === 0) return [];
+  const { instructions, hosts, environment } = prepare();
+  const path = environment('', [])['PATH'] ?? '';
+  const found = await instructions({
+    asksFor: () => true,
+    loaded,
+    host: hosts({ root: workspace.root, confined: false, named: [], path, tables: undefined }),
+    confinedTo: null,
+    accepted: [],
+    used: [],
+  });
+  return viewsOf(found).map((view) => {
+    if (view.withheld !== null || chains.some((text) => asksFor(text, view.source))) return view;
+    const withheld = `no chain of this project asks for it with {{var:${instructionsVariable[view.source]}|}}`;
+    return { ...view, withheld };
+  });
 }
 
 async function hasAttentionChain(chains: Chains): Promise<boolean> {

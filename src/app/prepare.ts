@@ -12,6 +12,7 @@ import { childEnvironment } from '../tools/environment.ts';
 import type { createChains } from '../workspace/chains.ts';
 import { readCommandTables } from '../workspace/command-tables.ts';
 import type { createPolicies } from '../workspace/policies.ts';
+import { instructionsWith } from './instructions.ts';
 import type { RoomsInput } from './rooms-input.ts';
 
 type PrepareInput = RoomsInput & {
@@ -64,6 +65,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
       }),
     ],
     pullTool: () => createPullTool(models.pullModel),
+    instructions: instructionsWith(input),
     sources: input.sources,
     commandTables: () => readCommandTables(machine.reinsHome, machine.uid),
     hosts: ({ root, confined, named, path, tables }) =>

@@ -113,7 +113,7 @@ export function openRooms(input: RoomsInput): Rooms {
     workspace: workspace.root,
     now,
     written: () => `${store.audit.last()} ${store.runs.unheld()}`,
-    inspect: inspectWith({ ...input, chains, policies, binaries }),
+    inspect: inspectWith({ ...input, chains, policies, binaries, prepare: () => prepare }),
     sources: tools.checks,
   });
   const spool = createSpool({

@@ -17,6 +17,7 @@ function normaliseTask(given: JsonNode, findings: Findings): JsonNode {
   const task = eachMember(renamed, {
     handler: (value) => (value.kind === 'string' && value.value === 'hook' ? instead(value, 'tools', findings) : value),
     system_instruction: macros,
+    preface: macros,
     prompt_template: macros,
     output_template: macros,
     print: macros,

@@ -3,6 +3,7 @@ import { type Handler, isModelHandler } from '../schema/chain.ts';
 /** Members of a task that not every handler reads (04 §4). */
 export type PartlyRead =
   | 'system_instruction'
+  | 'preface'
   | 'execute_config'
   | 'tools'
   | 'prompt_template'
@@ -11,6 +12,7 @@ export type PartlyRead =
 
 const readers: Readonly<Record<PartlyRead, (handler: Handler) => boolean>> = {
   system_instruction: isModelHandler,
+  preface: (handler) => handler === 'chat_completion',
   execute_config: (handler) => isModelHandler(handler) || handler === 'execute_tool_calls' || handler === 'tools',
   tools: (handler) => handler === 'tools',
   prompt_template: (handler) => isModelHandler(handler) || handler === 'noop' || handler === 'raise_error',

@@ -22,6 +22,7 @@ const taskTypes: Readonly<Record<string, MemberType>> = {
   handler: 'string',
   description: 'string',
   system_instruction: 'string',
+  preface: 'string',
   execute_config: 'object',
   tools: 'object',
   prompt_template: 'string',

@@ -133,7 +133,7 @@ async function vetFields(
 ): Promise<(readonly string[])[]> {
   const mentions: (readonly string[])[] = [];
   for (const { shape } of tasks) {
-    const plain = [shape.string('system_instruction'), shape.object('execute_config')];
+    const plain = [shape.string('system_instruction'), shape.string('preface'), shape.object('execute_config')];
     for (const node of plain.flatMap((each) => (each === null ? [] : stringsIn(each)))) {
       vetMacros(node, 'plain', ids, findings);
     }

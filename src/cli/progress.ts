@@ -2,6 +2,7 @@ import type { RunEvent } from '../schema/event.ts';
 import type { RunResult, RunStarted } from '../schema/run.ts';
 import { callName, callSummary } from '../view/call-summary.ts';
 import { formatBytes } from '../view/format.ts';
+import { instructionsLine } from '../view/instructions-line.ts';
 import { stepLine } from '../view/step-line.ts';
 import { stepValues } from '../view/run-lines.ts';
 import type { Context } from './context.ts';
@@ -141,6 +142,7 @@ export function createProgress(
   return {
     started: async (started) => {
       debug = started.debug === true;
+      for (const file of started.instructions ?? []) if (lines && file.withheld !== null) say(instructionsLine(file));
       if (globals.trace) terminal.err(`${await traceHead(context, started)}\n`);
     },
     event: (event) => {
@@ -207,6 +209,7 @@ async function traceHead(context: Context, started: RunStarted): Promise<string>
     database: report.database.path,
     data_directory: report.dataDir ?? '',
     trust: context.globals.trust.length === 0 ? 'stored' : 'this invocation',
+    instructions: started.instructions?.map(instructionsLine).join('; '),
     trimmed: started.trimmed === 0 ? null : started.trimmed,
   });
 }

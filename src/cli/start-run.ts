@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RuntimeClient } from '../client/operations.ts';
 import { RuntimeError, usage } from '../schema/errors.ts';
+import { instructionsVariable } from '../schema/instructions.ts';
 import type { PlanRunOptions } from '../schema/plan.ts';
 import type { OnAsk, StartRun } from '../schema/run.ts';
 import { parseDuration } from '../text/quantities.ts';
@@ -87,7 +88,10 @@ export async function planOptions(
   };
 }
 
-const reserved = new Set(['model', 'provider', 'chain', 'request_id', 'session', 'workspace']);
+const reserved: ReadonlySet<string> = new Set([
+  ...['model', 'provider', 'chain', 'request_id', 'session', 'workspace'],
+  ...Object.values(instructionsVariable),
+]);
 
 /** `--var k=v`; names that the runtime sets are refused (06 §10). */
 export function readVariables(given: readonly string[]): Record<string, string> {

@@ -5,7 +5,7 @@ import { capInput, durationMs, taskError, type Value } from '../chain/values.ts'
 import type { ThinkLevel } from '../models/model.ts';
 import type { CompactPolicy, ExecuteConfig, RetryPolicy as RetryBlock, Task } from '../schema/chain.ts';
 import { thinkLevel } from '../schema/chain.ts';
-import type { ToolSpec } from '../schema/message.ts';
+import type { Message, ToolSpec } from '../schema/message.ts';
 import { oneAttempt, type RetryPolicy } from './retry.ts';
 import type { Run } from './run.ts';
 import { adopt } from './run.ts';
@@ -40,6 +40,8 @@ export type Prepared = Step & {
   readonly scope: MacroScope;
   /** The expanded system instruction; empty for none. */
   readonly system: string;
+  /** What is sent ahead of the history; the same message for the same text. */
+  readonly preface: Message | null;
   readonly config: Config;
 };
 
@@ -68,7 +70,10 @@ export async function expand(step: Step): Promise<Prepared> {
   const scope = scopeOf(run, task, step.startedAt, rules.offered);
   const config = configOf(run, task, scope, rules);
   const instruction = reads(task.handler, 'system_instruction') ? (task.system_instruction ?? '') : '';
-  const system = expandMacros(instruction, scope, 'system_instruction');
+  // A macro at the end may have nothing to say.
+  const system = expandMacros(instruction, scope, 'system_instruction').trimEnd();
+  const ahead = reads(task.handler, 'preface') ? (task.preface ?? '') : '';
+  const preface = run.preface(expandMacros(ahead, scope, 'preface').trim());
   let input = receive(run, task);
   const template = promptTemplate(task);
   if (template !== '') {
@@ -82,7 +87,7 @@ export async function expand(step: Step): Promise<Prepared> {
     adopt(run, step.at, input, true);
   }
   step.record.input = input;
-  return { ...step, input, scope, system, config };
+  return { ...step, input, scope, system, preface, config };
 }
 
 /** The template whose text replaces the input; empty for none. */

@@ -3,6 +3,7 @@ import type { History } from '../schema/message.ts';
 import { boundFailure, failed, type Handled } from './failure.ts';
 import { append, assistantMessage } from './messages.ts';
 import type { Prepared } from './expand.ts';
+import { prefaceTokens, withPreface } from './preface.ts';
 import { historyValue } from './run-state.ts';
 import { adopt, newMessage } from './run.ts';
 import { hasImages, takeTurn } from './turn.ts';
@@ -28,7 +29,7 @@ export async function lastReport(step: Prepared, history: History, bound: Bound)
   const system = step.system === '' ? instruction : `${step.system}\n\n${instruction}`;
   const load = {
     messages,
-    systemTokens: estimateTokens(system),
+    systemTokens: estimateTokens(system) + prefaceTokens(step),
     toolTokens: 0,
     maxTokens: config.maxTokens,
     shift: true,
@@ -45,7 +46,7 @@ export async function lastReport(step: Prepared, history: History, bound: Bound)
     retry: config.retry,
     streams: true,
     canShrink: true,
-    fit: (route, shrink) => fitRequest(step, load, route, shrink),
+    fit: (route, shrink) => withPreface(step, fitRequest(step, load, route, shrink)),
   });
   if (end.kind === 'suspended' || end.kind === 'cancelled') return { kind: end.kind };
   if (end.kind !== 'reply') return failed(boundFailure(bound), historyValue(history));

@@ -44,6 +44,8 @@ export type Run = {
   readonly durable: Promise<void>;
   /** True once per key and run, for things that are said once. */
   once(key: string): boolean;
+  /** The message that a task has sent ahead of its history; one object for one text, so that it is encoded once. Null for none. */
+  preface(text: string): Message | null;
   /** Closes the connections of the run. */
   close(): void;
 };
@@ -76,6 +78,7 @@ export function openRun(job: RunJob, host: RunHost, deps: EngineDeps, signal: Ab
   let durable = Promise.resolve();
   let tools: readonly ToolSpec[] = job.tools;
   let offered = createOffers(tools);
+  let preface: Message | null = null;
   return {
     job,
     chain,
@@ -115,6 +118,11 @@ export function openRun(job: RunJob, host: RunHost, deps: EngineDeps, signal: Ab
       if (said.has(key)) return false;
       said.add(key);
       return true;
+    },
+    preface(text) {
+      if (text === '') return null;
+      if (preface?.content !== text) preface = { id: 'preface', role: 'user', content: text, timestamp: '' };
+      return preface;
     },
     close: models.close,
   };

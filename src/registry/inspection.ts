@@ -1,3 +1,4 @@
+import type { InstructionsView } from '../schema/instructions.ts';
 import type { BinaryState } from '../schema/policy.ts';
 
 /** What other rooms know about the set-up and `doctor` reports (06 §15). Made by the port `inspect`. */
@@ -75,6 +76,8 @@ export type Inspection = {
   };
   /** The largest `max_tokens` that a default chain asks for. */
   readonly chainMaxTokens: { readonly path: string; readonly tokens: number } | null;
+  /** Files with instructions for agents, and whether a run of the project's chains would give them to the model. */
+  readonly instructions: readonly InstructionsView[];
   readonly defaultChain: string;
   /** A server is looked at that has no chain to make a chat of: its workspace has no data directory, and none was named. */
   readonly servesNoChats: boolean;

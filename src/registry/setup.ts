@@ -176,6 +176,7 @@ export function createSetup(deps: SetupDeps) {
       root,
       database: { path: database.path, bytes: database.bytes, schema: database.schema },
       toolSources: [...toolSources],
+      instructions: [...found.instructions],
       defaultBackend: defaultBackend(
         defaults.model,
         defaults.provider,

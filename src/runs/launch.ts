@@ -6,6 +6,7 @@ import type { RunStarted, StepPlace } from '../schema/run.ts';
 import type { Feed } from '../store/feed.ts';
 import { type Counters, noCounters, type Runs } from '../store/runs.ts';
 import { createActiveClock } from './clock.ts';
+import { viewsOf } from './instructions.ts';
 import type { LiveRun, SessionTurn, StopReason } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
 import { gateRun, jobOf, type PreparedRun, type RunIds, type RunPlan } from './prepare.ts';
@@ -89,6 +90,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     cwd: deps.prepare.workspace.cwd,
     tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
     ...serversOf(prepared),
+    ...(prepared.instructions.length === 0 ? {} : { instructions: viewsOf(prepared.instructions) }),
     warnings: prepared.warnings,
     ...(chain.debug ? { debug: true } : {}),
     ...(before === null ? {} : { resumed: { from_seq: before.fromSeq, ask_ids: before.askIds } }),

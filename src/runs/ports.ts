@@ -1,5 +1,6 @@
 import type { CallHost } from '../gate/facts.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
+import type { Instructions, InstructionsSource } from '../schema/instructions.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { RuntimeError } from '../schema/errors.ts';
 import type { RouteName } from '../schema/protocol.ts';
@@ -62,6 +63,20 @@ export type PrepareDeps = {
   pullTool(): Tool;
   /** Hooks and tool servers that the run may use; no other one is contacted, and without any nothing is loaded. */
   sources(wanted: { readonly mayUse: (provider: string) => boolean }): Promise<RunSources>;
+  /**
+   * Files with instructions for agents, as far as the chain asks for them: a project's is judged like the call that reads it.
+   * Never rejects.
+   */
+  instructions(wanted: {
+    readonly asksFor: (source: InstructionsSource) => boolean;
+    readonly loaded: LoadedPolicy;
+    readonly host: (cwd: string) => CallHost;
+    /** The directory that the operator has confined the run to. */
+    readonly confinedTo: string | null;
+    /** Hashes of `--trust`, and those of what the run uses. */
+    readonly accepted: readonly string[];
+    readonly used: readonly string[];
+  }): Promise<readonly Instructions[]>;
   /** The operator's own option tables. Never rejects. */
   commandTables(): Promise<OwnTables>;
   /** Hosts of one run: the guarded lists are made once, each host is for one call. */

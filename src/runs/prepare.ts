@@ -3,6 +3,7 @@ import type { GateRun } from '../gate/run.ts';
 import { createOrder } from '../gate/order.ts';
 import type { ExecuteConfig } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { type Instructions, type InstructionsSource, instructionsVariable } from '../schema/instructions.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import { readsFiles, type ToolSpec } from '../schema/message.ts';
@@ -52,6 +53,8 @@ export type PreparedRun = {
   readonly sources: RunSources;
   readonly timeoutMs: number;
   readonly images: readonly LoadedImage[];
+  /** What the model gets of files with instructions for agents, and what it does not get. */
+  readonly instructions: readonly Instructions[];
   /** The operator's own option tables. */
   readonly tables: CommandTables | undefined;
   readonly warnings: readonly string[];
@@ -65,7 +68,11 @@ export async function prepareRun(
   deps: PrepareDeps,
   kind: RunKind,
   input: StartRun,
-  given: { readonly stored?: RunnableChain; readonly tools?: readonly Tool[] } = {},
+  given: {
+    readonly stored?: RunnableChain;
+    readonly tools?: readonly Tool[];
+    readonly instructions?: readonly Instructions[];
+  } = {},
 ): Promise<PreparedRun> {
   const wanted = chainWanted(chainOfKind(kind), input);
   const chain = given.stored ?? (await deps.loadChain(wanted));
@@ -89,6 +96,9 @@ export async function prepareRun(
     first = found.first;
   }
   const tables = await deps.commandTables();
+  const instructions =
+    given.instructions ??
+    (await instructionsOf(deps, { kind, input, chain, loaded, settings, root, confined, tables: tables.tables }));
   // Last of all, so that nothing is left open by a run that does not begin.
   const acts = given.tools === undefined && actsForOperator(kind);
   const sources = acts ? await deps.sources(chain) : noSources;
@@ -115,6 +125,7 @@ export async function prepareRun(
     sources,
     timeoutMs: input.timeout_ms,
     images,
+    instructions,
     tables: tables.tables,
     warnings: [
       ...chain.warnings,
@@ -145,6 +156,45 @@ function chainOfKind(kind: RunKind): ChainUse {
       return 'run';
   }
 }
+
+/** Runs that do a user's work; whoever answers for the operator, or sums up, must not be told how by a project. */
+const heedsInstructions = (kind: RunKind): boolean =>
+  actsForOperator(kind) || kind === 'plan_new' || kind === 'plan_replan' || kind === 'plan_explore';
+
+/** The files are looked for where the chain names their variables, and nowhere else (11 §4.3). */
+async function instructionsOf(
+  deps: PrepareDeps,
+  run: Pick<PreparedRun, 'kind' | 'input' | 'chain' | 'loaded' | 'settings' | 'root' | 'confined' | 'tables'>,
+): Promise<readonly Instructions[]> {
+  const { kind, input, chain, loaded } = run;
+  if (!heedsInstructions(kind)) return [];
+  return deps.instructions({
+    asksFor: (source) => asksFor(chain.text, source),
+    loaded,
+    host: (cwd) => hostsOf(deps, run, deps.environment('', run.settings.shell_env))(cwd),
+    confinedTo: run.confined ? run.root : null,
+    accepted: input.trust.map((hash) => hash.toLowerCase()),
+    used: [chain.sha256, ...(loaded.identity.sha256 === null ? [] : [loaded.identity.sha256])],
+  });
+}
+
+/** Whether the text of a chain names the variable; a macro may write it with `-` (04 §10). */
+export const asksFor = (chainText: string, source: InstructionsSource): boolean =>
+  chainText.replaceAll('-', '_').includes(instructionsVariable[source]);
+
+/** The machine as the rules of a run see it, from a directory. */
+const hostsOf = (
+  deps: PrepareDeps,
+  { root, confined, chain, loaded, tables }: Pick<PreparedRun, 'root' | 'confined' | 'chain' | 'loaded' | 'tables'>,
+  environment: Readonly<Record<string, string>>,
+): GateRun['host'] =>
+  deps.hosts({
+    root,
+    confined,
+    named: [chain.path, loaded.identity.path].filter((path) => path !== null),
+    path: environment['PATH'] ?? '',
+    tables,
+  });
 
 /** Runs that may use what the operator has registered: those that act for somebody. */
 const actsForOperator = (kind: RunKind): boolean => kind === 'run' || kind === 'chat' || kind === 'plan_step';
@@ -245,7 +295,6 @@ export function gateRun(
 ): GateRun {
   const { input, root } = prepared;
   const environment = deps.environment(ids.runId, prepared.settings.shell_env);
-  const named = [prepared.chain.path, prepared.loaded.identity.path].filter((path) => path !== null);
   return {
     ref: refOf(deps, prepared, ids),
     owner: deps.owner,
@@ -257,13 +306,7 @@ export function gateRun(
     refresh: async () => {
       await prepared.policy.refresh();
     },
-    host: deps.hosts({
-      root,
-      confined: prepared.confined,
-      named,
-      path: environment['PATH'] ?? '',
-      tables: prepared.tables,
-    }),
+    host: hostsOf(deps, prepared, environment),
     catalog: prepared.catalog,
     toldTools: 0,
     onAsk: input.on_ask,
@@ -306,6 +349,8 @@ export function jobOf(
       request_id: runId,
       session: session?.name ?? '',
       workspace: prepared.root,
+      [instructionsVariable.project]: instructionsText(prepared, 'project'),
+      [instructionsVariable.user]: instructionsText(prepared, 'user'),
     },
     base_messages: base.messages,
     input: base.input,
@@ -328,3 +373,7 @@ export function jobOf(
     },
   };
 }
+
+/** Empty where nothing is given: then the fallback of a macro counts. */
+const instructionsText = ({ instructions }: PreparedRun, source: InstructionsSource): string =>
+  instructions.find((one) => one.source === source)?.text ?? '';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { assert, create, StructError } from 'superstruct';
 import type { Asks } from '../asks/asks.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import type { InstructionsView } from '../schema/instructions.ts';
 import { type Message, runsAgain } from '../schema/message.ts';
 import { CheckpointState, type RunJob } from '../schema/protocol.ts';
 import { type OnAsk, StartRun } from '../schema/run.ts';
@@ -14,6 +15,7 @@ import type { Plans } from '../store/plans.ts';
 import type { Runs, StoredRun } from '../store/runs.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
 import { withImageData } from './images.ts';
+import { storedInstructions } from './instructions.ts';
 import { type FailedAttemptDeps, noteFailedAttempt } from './failed-attempts.ts';
 import { launch, type Written } from './launch.ts';
 import type { LiveRun, SessionTurn } from './live-run.ts';
@@ -94,7 +96,11 @@ async function takeUp(deps: ResumeDeps, input: ResumeInput, by: string): Promise
   const chain = await deps.storedChain(run, text);
   const turn = deps.sessionTurn(run);
   if (turn === null && (run.session_id !== null || run.kind === 'compact')) throw damaged(run, 'its session is gone');
-  const { trim, ...options } = run.options as { readonly trim?: number };
+  // Written by `writeStart`.
+  const { trim, instructions, ...options } = run.options as {
+    readonly trim?: number;
+    readonly instructions?: readonly InstructionsView[];
+  };
   const request = requestOf(run, options, turn !== null);
   const prepared = await prepareRun(
     deps.prepare,
@@ -107,7 +113,7 @@ async function takeUp(deps: ResumeDeps, input: ResumeInput, by: string): Promise
       on_ask: input.on_ask,
       timeout_ms: input.timeout_ms,
     },
-    { stored: chain },
+    { stored: chain, instructions: storedInstructions(deps.documents, instructions ?? []) },
   );
   const plan = planOf(deps, run);
   const ids: RunIds = { runId: run.id, session: turn?.session ?? null, plan, missionId: run.mission_id };

@@ -8,6 +8,7 @@ import { imageMessage, storeImages, withImageData } from './images.ts';
 import type { Written } from './launch.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
+import { storeInstructions } from './instructions.ts';
 import type { SessionTurn } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
 import { type PreparedRun, refOf, type RunIds, type RunPlan } from './prepare.ts';
@@ -74,6 +75,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
         const { sha256, name, source } = loaded.identity;
         deps.documents.putPolicySnapshot({ sha256, name, source, text: loaded.text }, at);
       }
+      const instructions = storeInstructions(deps, prepared.instructions, at);
       deps.runs.insert(
         {
           id: runId,
@@ -100,6 +102,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
             chain_text: undefined,
             variables: deps.mask(input.variables),
             trim: turn?.trim ?? 0,
+            ...(instructions.length === 0 ? {} : { instructions }),
           },
           input: turn !== null ? turn.input : isHistory ? { type: 'chat_history' } : deps.mask(input.input),
           created_at: at,
@@ -119,6 +122,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
         run_kind: prepared.kind,
         cwd: workspace.cwd,
         tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
+        ...(instructions.length === 0 ? {} : { instructions }),
       });
       for (const { notices } of prepared.sources.opened) for (const notice of notices) record(ref, notice);
       const images = storeImages(deps.documents, prepared.images, at);

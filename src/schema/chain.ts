@@ -102,6 +102,8 @@ export type Task = {
   readonly handler: Handler;
   readonly description?: string;
   readonly system_instruction?: string;
+  /** Sent as a message of the user's ahead of the history; in no history itself. */
+  readonly preface?: string;
   readonly execute_config?: ExecuteConfig;
   readonly tools?: ToolsBlock;
   readonly prompt_template?: string;

@@ -182,6 +182,7 @@ const table = {
     '10s',
     'wait for tool servers before the first model call',
   ),
+  'project-instructions': entry(boolean, 'true', 'AGENTS.md of the workspace is given to the model'),
   'plan-manager': entry(boolean, 'false', 'registers plan_manager in interactive chat'),
   think: entry(think, 'auto', 'reasoning level when none is named'),
   'tool-parallelism': entry(integer(1, 32), '8', 'calls of one batch that may run at once'),

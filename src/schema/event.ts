@@ -1,3 +1,4 @@
+import type { InstructionsView } from './instructions.ts';
 import type { FinishReason, Message, Usage } from './message.ts';
 
 /**
@@ -168,6 +169,8 @@ export type MainEvent =
       readonly cwd: string;
       readonly tools: readonly string[];
       readonly parent_run_id?: string;
+      /** Files with instructions for agents that the chain asks for; absent where there are none. */
+      readonly instructions?: readonly InstructionsView[];
     }
   | {
       readonly kind: 'chain_completed';

@@ -1,3 +1,4 @@
+import { InstructionsView } from './instructions.ts';
 import { SourceCheck } from './tool-sources.ts';
 import {
   array,
@@ -130,6 +131,8 @@ export const DoctorReport = type({
   toolSources: array(SourceCheck),
   /** The one that would be asked for the default model, where that is known. */
   defaultBackend: nullable(string()),
+  /** Files with instructions for agents, and whether the model gets them. */
+  instructions: array(InstructionsView),
   /** Variables that hold keys of known providers and are set: their names, never what they hold. */
   keysSet: array(type({ variable: string(), provider: enums(providerTypes) })),
 });

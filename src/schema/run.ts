@@ -14,6 +14,7 @@ import {
 } from 'superstruct';
 import type { ErrorCode } from './errors.ts';
 import type { StepError } from './event.ts';
+import type { InstructionsView } from './instructions.ts';
 import type { Usage } from './message.ts';
 
 export const runKinds = [
@@ -223,6 +224,8 @@ export type RunStarted = {
   readonly tools: readonly string[];
   /** The tool servers that it may use, as they stand when it begins; absent without any. */
   readonly servers?: readonly ServerState[];
+  /** Files with instructions for agents that its chain asks for; absent where there are none. */
+  readonly instructions?: readonly InstructionsView[];
   readonly warnings: readonly string[];
   /** `--steps` tells what each step was given and made; absent where the chain does not ask for it. */
   readonly debug?: boolean;

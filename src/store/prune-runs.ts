@@ -29,6 +29,9 @@ const imagesOf = (table: 'messages' | 'run_messages'): string =>
      json_each(CASE WHEN json_valid(payload) THEN payload ELSE '{}' END, '$.images') AS image
    WHERE instr(payload, '"images"') > 0`;
 /** Texts that were trusted are kept to be held against what stands there later. */
+/** Instructions that runs were given. */
+const instructionTexts =
+  "SELECT json_extract(each.value, '$.sha256') AS sha256 FROM runs, json_each(runs.options, '$.instructions') AS each";
 const trustedTexts = "SELECT json_extract(body, '$.sha256') AS sha256 FROM audit WHERE type = 'trust'";
 
 /**
@@ -104,7 +107,7 @@ export function createRunPruner(sql: Sql, tenant: string) {
   /** Images whose messages were deleted with their session or run. Most databases hold no blob at all. */
   const removeBlobs = (before: number): void => {
     if (sql.get('SELECT 1 FROM blobs WHERE created_at < ? LIMIT 1', before) === undefined) return;
-    const used = [imagesOf('messages'), imagesOf('run_messages'), trustedTexts].join(' UNION ');
+    const used = [imagesOf('messages'), imagesOf('run_messages'), instructionTexts, trustedTexts].join(' UNION ');
     remove('blobs', `created_at < ? AND sha256 NOT IN (SELECT sha256 FROM (${used}) WHERE sha256 IS NOT NULL)`, before);
   };
 

@@ -1,5 +1,6 @@
-import { basename, isAbsolute, relative, resolve } from 'node:path';
+import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { instructionsName } from '../schema/instructions.ts';
 import type { FormerTrust, TrustRow, TrustView, UntrustedContent } from '../schema/overlay.ts';
 import { quote } from '../text/quote.ts';
 import type { Chains } from './chains.ts';
@@ -70,12 +71,13 @@ export function createTrustOperations(deps: TrustOperationDeps) {
    * Reads a file of this project's data directory.
    * @throws RuntimeError not_found when it cannot be read, usage when it lies elsewhere
    */
-  const readInside = (given: string): { readonly kind: 'chain' | 'policy'; readonly file: Readable } => {
+  const readInside = (given: string): { readonly kind: 'chain' | 'policy' | 'agent'; readonly file: Readable } => {
     const path = resolve(workspace.cwd, given);
     const file = readDocument(path, 'project', deps.uid);
     if (!file.ok) {
       throw new RuntimeError('not_found', `${given} cannot be read: ${file.message}`, { hints: ['reins trust'] });
     }
+    if (realOf(path) === join(workspace.root, instructionsName)) return { kind: 'agent', file };
     const inside = workspace.dataDir === null ? '..' : relative(realOf(workspace.dataDir), realOf(path));
     if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) {
       throw new RuntimeError(

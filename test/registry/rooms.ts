@@ -36,6 +36,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
   root: '/w',
   hasRunChain: true,
   invalidChains: [],
+  instructions: [],
   trustFault: null,
   untrusted: [],
   policy: {

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
+import type { InstructionsView } from '../../schema/instructions.ts';
 import type { BackendCheck, DoctorReport, SetupIssue } from '../../schema/registry.ts';
 import type { SourceCheck } from '../../schema/tool-sources.ts';
 import { formatBytes, plural, tellTimes } from '../../view/format.ts';
+import { instructionsLine } from '../../view/instructions-line.ts';
 import type { Context, Handler } from '../context.ts';
 import { writeWhole } from '../write-file.ts';
 
@@ -28,6 +30,7 @@ const doctor: Handler = async (context) => {
       dataDir: report.dataDir,
       database: report.database,
       toolSources: report.toolSources,
+      instructions: report.instructions,
     });
   } else for (const line of lines(report, told(context), context.placed)) await context.print(line);
   return bad ? 1 : 0;
@@ -80,6 +83,7 @@ function lines(report: DoctorReport, tell: (sentence: string) => string, placed:
     `Policy: ${policy.name} (${policy.source}${hash})`,
     `Data directory: ${report.dataDir ?? '-'}`,
     `Database: ${database.path} (${size}${schema})`,
+    ...report.instructions.flatMap((file) => instructionsLines(file, placed)),
     `Backends: ${status.backendCount} registered, ${status.reachableBackendCount} reachable`,
     ...status.backendChecks.flatMap((check) => checkLines(check, report, placed)),
     ...(report.toolSources.length === 0 ? [] : [`Tool sources: ${report.toolSources.length} registered`]),
@@ -89,6 +93,11 @@ function lines(report: DoctorReport, tell: (sentence: string) => string, placed:
       : ['Issues', ...inOrder(status.issues).flatMap((issue) => issueLines(issue, tell, placed))]),
   ];
 }
+
+const instructionsLines = (file: InstructionsView, placed: Placed): readonly string[] => [
+  `Instructions: ${instructionsLine(file)}`,
+  ...(file.mend === null ? [] : [`    Try: ${placed(file.mend)}`]),
+];
 
 /** 08 §12.4. Of several backends of the default provider, the one that would be asked is called the default. */
 function checkLines(check: BackendCheck, { status, defaultBackend }: DoctorReport, placed: Placed): readonly string[] {

@@ -7,6 +7,7 @@ import type { Prepared } from '../expand.ts';
 import { failed, type Handled, type Stopped } from '../failure.ts';
 import { lastReport } from '../finish.ts';
 import { append, assistantMessage, interruptedMessage, repaired } from '../messages.ts';
+import { prefaceTokens, withPreface } from '../preface.ts';
 import type { Reply } from '../read-stream.ts';
 import { newMessage, type Run } from '../run.ts';
 import { historyOf, historyValue } from '../run-state.ts';
@@ -25,7 +26,7 @@ export async function chat(step: Prepared): Promise<Handled> {
   await run.checkpoint('model');
   const tools = config.offered;
   const system = systemText(step, history);
-  const systemTokens = estimateTokens(system);
+  const systemTokens = estimateTokens(system) + prefaceTokens(step);
   const toolTokens = toolsTokens(tools);
   let compacted = 0;
   let madeRoom = false;
@@ -57,7 +58,7 @@ export async function chat(step: Prepared): Promise<Handled> {
     retry: config.retry,
     streams: true,
     canShrink: config.shift || config.compact !== null,
-    fit: (route, shrink) => fitRequest(step, load(shrink), route, shrink),
+    fit: (route, shrink) => withPreface(step, fitRequest(step, load(shrink), route, shrink)),
     async makeRoom(route, shrink) {
       const wanted = shrink < 1 ? 2 : 1;
       if (compacted >= wanted) return 'ready';
