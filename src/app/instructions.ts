@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative } from 'node:path';
-import { frameInstructions } from '../chain/instructions-frame.ts';
+import { frameInstructions } from '../workspace/instructions-frame.ts';
 import { mayRead } from '../gate/may-read.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import { RuntimeError } from '../schema/errors.ts';
@@ -46,13 +46,12 @@ export function instructionsWith(
 
   const ofProject = async (wanted: Wanted): Promise<readonly Instructions[]> => {
     if (!store.settings.value('project-instructions') || !exists(join(root, instructionsName))) return [];
-    const verdict = await mayRead(wanted.loaded, wanted.host(root), instructionsName);
-    if (!verdict.allowed) return withheld('project', verdict.why);
-    const { real, identity } = verdict;
+    const { refused, real, identity } = await mayRead(wanted.loaded, wanted.host(root), instructionsName);
     if (!isBelow(root, real)) return withheld('project', 'it is a link that leads out of the workspace');
     if (wanted.confinedTo !== null && !isBelow(wanted.confinedTo, real)) {
       return withheld('project', 'it is outside of --local-exec-allowed-dir');
     }
+    if (refused !== null) return withheld('project', refused);
     const read = readInstructions(real, 'project', machine.uid);
     if (read.kind === 'missing') return [];
     if (read.kind === 'unfit') return withheld('project', read.reason);

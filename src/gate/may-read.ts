@@ -1,11 +1,14 @@
-import type { LoadedPolicy } from '../schema/policy.ts';
+import type { Evaluation, LoadedPolicy } from '../schema/policy.ts';
 import { decide } from './decide.ts';
 import type { CallHost } from './facts.ts';
 
-export type ReadVerdict =
-  /** The file that was judged; whoever reads it must find that one (decision 195). */
-  | { readonly allowed: true; readonly real: string; readonly identity: string | null }
-  | { readonly allowed: false; readonly why: string };
+export type ReadVerdict = {
+  /** Why nobody may read it without a question; null = a model may. */
+  readonly refused: string | null;
+  /** The file that was judged; whoever reads it must find that one (decision 195). Null when nothing is there. */
+  readonly real: string;
+  readonly identity: string | null;
+};
 
 /**
  * Whether a model could read a file without anybody being asked: the evaluation of the call that it would make. Nothing is
@@ -14,12 +17,14 @@ export type ReadVerdict =
  */
 export async function mayRead(loaded: LoadedPolicy, host: CallHost, path: string): Promise<ReadVerdict> {
   const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
-  const { action, matched_rule: rule, policy } = await decide(loaded, call, host);
-  if (action !== 'allow') {
-    const word = action === 'deny' ? 'denies' : 'asks about';
-    const by = rule === null ? '' : ` by rule ${rule + 1}`;
-    return { allowed: false, why: `the policy ${policy.name} ${word} reading it${by}` };
-  }
+  const evaluation = await decide(loaded, call, host);
   const real = host.realPath(`${host.cwd}/${path}`);
-  return { allowed: true, real, identity: host.identityOf(real) };
+  return { refused: refusalOf(evaluation), real, identity: host.identityOf(real) };
+}
+
+function refusalOf({ action, matched_rule: rule, reason, detail, policy }: Evaluation): string | null {
+  if (action === 'allow') return null;
+  const why =
+    rule !== null && reason === 'matched_rule' ? ` by rule ${rule + 1}` : detail === null ? '' : ` (${detail})`;
+  return `the policy ${policy.name} ${action === 'deny' ? 'denies' : 'asks about'} reading it${why}`;
 }

@@ -127,7 +127,7 @@ describe('settings', () => {
     });
     const keys = (await settings.listConfig()).map(({ key }) => key);
     expect(keys).toEqual([...keys].sort());
-    expect(keys).toHaveLength(46);
+    expect(keys).toHaveLength(47);
   });
 
   it('show no password of a proxy, and keep it when they are saved as they were shown', async () => {
