@@ -1,5 +1,6 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { plural } from '../src/view/format.ts';
+import { instructionsLine } from '../src/view/instructions-line.ts';
 import type { Action } from './actions.ts';
 import { restingRuns } from './runs-at-hand.ts';
 import { missing, welcomeOf } from './welcome.ts';
@@ -74,8 +75,13 @@ export async function lookForServer({ client, dispatch }: Pick<OpeningDeps, 'cli
 }
 
 async function showModel({ client, dispatch, model, definitions }: OpeningDeps): Promise<void> {
-  const { status, toolSources, database } = await client.doctor({ probe: false });
+  const { status, toolSources, database, instructions } = await client.doctor({ probe: false });
   dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel, database: database.path } });
+  for (const file of instructions.filter(({ source }) => source === 'project')) {
+    const mend = file.mend === null ? '' : `: ${file.mend}`;
+    const text = file.withheld === null ? `${instructionsLine(file)} is given to the model` : instructionsLine(file);
+    dispatch({ type: 'notice', level: 'info', text: `${text}${mend}` });
+  }
   if (toolSources.length > 0) await definitions();
 }
 

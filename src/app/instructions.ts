@@ -4,6 +4,7 @@ import { mayRead } from '../gate/may-read.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type Instructions, instructionsName, type InstructionsSource } from '../schema/instructions.ts';
+import { quote } from '../text/quote.ts';
 import { escapeText } from '../view/escape.ts';
 import { exists } from '../workspace/files.ts';
 import { type InstructionsFile, readInstructions } from '../workspace/instructions.ts';
@@ -61,7 +62,7 @@ export function instructionsWith(
     const { bytes, sha256 } = read.file;
     if (isTakenUp(sha256, wanted)) return given('project', read);
     const why = 'nothing of this project is trusted yet';
-    return withheld('project', why, `reins trust add ${instructionsName}`).map((one) => ({
+    return withheld('project', why, `reins trust add ${quote(join(root, instructionsName))}`).map((one) => ({
       ...one,
       bytes: bytes.length,
     }));

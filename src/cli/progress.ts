@@ -142,7 +142,9 @@ export function createProgress(
   return {
     started: async (started) => {
       debug = started.debug === true;
-      for (const file of started.instructions ?? []) if (lines && file.withheld !== null) say(instructionsLine(file));
+      for (const file of started.instructions ?? [])
+        if (lines && file.withheld !== null)
+          say(`${instructionsLine(file)}${file.mend === null ? '' : ` (${file.mend})`}`);
       if (globals.trace) terminal.err(`${await traceHead(context, started)}\n`);
     },
     event: (event) => {

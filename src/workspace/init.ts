@@ -1,6 +1,7 @@
 import { accessSync, chmodSync, constants, mkdirSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { instructionsName } from '../schema/instructions.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
@@ -79,7 +80,7 @@ export function createInitialise(deps: InitDeps) {
         dataDir,
         files: [...files, ...(provider?.database == null ? [] : [provider.database])],
         settings: provider?.settings ?? [],
-        notes: [...warnings, ...(provider?.notes ?? [])],
+        notes: [...warnings, ...instructionNotes(dirname(dataDir)), ...(provider?.notes ?? [])],
       };
     },
   };
@@ -114,6 +115,12 @@ export function createInitialise(deps: InitDeps) {
     );
   }
 }
+
+/** Who makes a project of a directory lets what is written there for agents be given to them. */
+const instructionNotes = (root: string): string[] =>
+  exists(join(root, instructionsName))
+    ? [`The model is given ${instructionsName} of this project; reins config set project-instructions false ends that.`]
+    : [];
 
 /** Nothing can be said of files that cannot be looked at. @throws RuntimeError storage */
 function checkReadable(dataDir: string): void {
