@@ -54,11 +54,11 @@ type Last<Names> = {
 /**
  * Writes the messages of a conversation as a JSON list. A history grows at its end: what the request before has written
  * is taken as it is, and only what is new is written.
- * @param make the form of a message on the wire
+ * @param make the form of a message on the wire; a list where it is several elements
  * @param weigh what an element adds to `weight`
  */
 export function createListWriter<Names extends object, T extends object>(
-  make: (message: Message, names: Names) => T,
+  make: (message: Message, names: Names) => T | readonly T[],
   weigh: (element: T) => number = () => 0,
 ) {
   let last: Last<Names> | null = null;
@@ -67,7 +67,7 @@ export function createListWriter<Names extends object, T extends object>(
   return (head: readonly T[], messages: readonly Message[], names: Names): WrittenList => {
     const before: Last<Names> | null =
       last !== null && last.names === names && begins(messages, last.messages) ? last : null;
-    const added = messages.slice(before?.messages.length ?? 0).map((message) => make(message, names));
+    const added = messages.slice(before?.messages.length ?? 0).flatMap((message) => make(message, names));
     const weight = (before?.weight ?? 0) + sum(added, weigh);
     const text = added.length === 0 ? '' : textOf(added).slice(1, -1);
     const { bytes, length } = append(before, text);

@@ -23,6 +23,7 @@ export const classByWord: Readonly<Record<string, ProviderErrorClass>> = {
   budget_exceeded: 'quota',
   quota_of_day: 'quota',
   overloaded_error: 'overloaded',
+  server_is_overloaded: 'overloaded',
   context_length_exceeded: 'context_exceeded',
   tokens_limit_reached: 'context_exceeded',
   exceed_context_size_error: 'context_exceeded',
@@ -57,6 +58,8 @@ export const classByLooseWord: Readonly<Record<string, ProviderErrorClass>> = {
   timeout_error: 'timeout',
   deadline_exceeded: 'timeout',
   not_found_error: 'model_not_found',
+  // OpenAI, of what its policy does not allow.
+  invalid_prompt: 'content_filter',
 };
 
 /** Texts that name a class where status and words are only "bad request" or nothing (08 §9.2). */

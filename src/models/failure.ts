@@ -113,13 +113,25 @@ export function httpFailure(
 export function streamFailure(origin: Origin, value: unknown): ModelFailure {
   const error = readErrorValue(value);
   const status = error.status ?? 0;
+  const errorClass = classify(status, error);
+  // There are no headers to say it in.
+  const wait = error.retry_after_ms ?? (errorClass === 'rate_limit' ? waitIn(error.message) : null);
   return failure(
     origin,
-    classify(status, error),
+    errorClass,
     `backend "${origin.backend}" reported an error: ${error.message === '' ? 'no reason was given' : error.message}`,
     {
       ...(status === 0 ? {} : { status }),
-      ...(error.retry_after_ms === undefined ? {} : { retry_after_ms: error.retry_after_ms }),
+      ...(wait === null ? {} : { retry_after_ms: wait }),
     },
   );
+}
+
+/** Milliseconds of a sentence such as "Please try again in 1m11.05s."; null where it says none. */
+function waitIn(message: string): number | null {
+  const [, hours, minutes, rest, unit] =
+    /try again in (?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)(ms|s))?/i.exec(message) ?? [];
+  const wait =
+    Number(hours ?? 0) * 3_600_000 + Number(minutes ?? 0) * 60_000 + Number(rest ?? 0) * (unit === 'ms' ? 1 : 1000);
+  return wait > 0 ? Math.ceil(wait) : null;
 }

@@ -13,7 +13,7 @@ const table: Readonly<Record<'openai' | 'anthropic', readonly (readonly [RegExp,
     [/^gpt-3\.5-turbo/, 16_385, 4096],
     [/^o1-mini/, 128_000, 65_536],
     [/^o1-preview/, 128_000, 32_768],
-    [/^o\d/, 200_000, 100_000],
+    [/^(o\d|codex-mini)/, 200_000, 100_000],
   ],
   anthropic: [
     [/^claude-(2|instant)/, 100_000, 4096],

@@ -75,7 +75,13 @@ function sharedValues(names: ReadonlyMap<string, string>): ReadonlySet<string> {
   return shared;
 }
 
-const functions = new WeakMap<WireNames, Map<boolean, readonly object[]>>();
+type FunctionTool = {
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: object };
+};
+
+const functions = new WeakMap<WireNames, Map<boolean, readonly FunctionTool[]>>();
+const flat = new WeakMap<readonly FunctionTool[], readonly object[]>();
 
 /** Where a service limits a description, it is to this. */
 const shortDescription = 1024;
@@ -84,19 +90,34 @@ const shortDescription = 1024;
  * The tools of a request in the `function` form, which OpenAI's and Ollama's wires share. `names` are those of its tools.
  * @param short cuts descriptions to what the strictest service takes
  */
-export function functionTools(request: ModelRequest, names: WireNames, short = false): readonly object[] {
-  const before = functions.get(names) ?? new Map<boolean, readonly object[]>();
+export function functionTools(request: ModelRequest, names: WireNames, short = false): readonly FunctionTool[] {
+  const before = functions.get(names) ?? new Map<boolean, readonly FunctionTool[]>();
   const written = before.get(short);
   if (written !== undefined) return written;
-  const made = request.tools.map((tool) => ({
-    type: 'function',
-    function: {
-      name: names.toWire(`${tool.tools}.${tool.tool}`),
-      description: short ? cutTo(tool.description, shortDescription) : tool.description,
-      parameters: argumentsSchema(tool.input_schema),
-    },
-  }));
+  const made = request.tools.map(
+    (tool): FunctionTool => ({
+      type: 'function',
+      function: {
+        name: names.toWire(`${tool.tools}.${tool.tool}`),
+        description: short ? cutTo(tool.description, shortDescription) : tool.description,
+        parameters: argumentsSchema(tool.input_schema),
+      },
+    }),
+  );
   functions.set(names, before.set(short, keep(made)));
+  return made;
+}
+
+/**
+ * The same without the object in between, as the Responses API has it. Not strict, which is what it takes a tool for that
+ * says nothing: that allows no optional argument.
+ */
+export function flatTools(request: ModelRequest, names: WireNames, short: boolean): readonly object[] {
+  const tools = functionTools(request, names, short);
+  const written = flat.get(tools);
+  if (written !== undefined) return written;
+  const made = keep(tools.map((tool) => ({ type: tool.type, ...tool.function, strict: false })));
+  flat.set(tools, made);
   return made;
 }
 

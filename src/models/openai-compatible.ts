@@ -6,12 +6,14 @@ import type { Model, ModelRequest } from './model.ts';
 import { functionTools, wireNames } from './names.ts';
 import { createHistoryWriter, isSilent } from './openai-messages.ts';
 import { createReplyDecoder } from './openai-reply.ts';
-import { canThink, isReasoningName, reasoningEffort, thinkNotices, wantsThinking } from './think.ts';
+import { interfaceOf, toResponses } from './openai-route.ts';
+import { canThink, isReasoningName, reasoningEffort, samplingNotices, thinkNotices, wantsThinking } from './think.ts';
 import {
   createWireModel,
   levelRefused,
   type Prepared,
   type Repair,
+  streamRepair,
   temperatureRepair,
   type Wire,
   type WireDeps,
@@ -35,6 +37,13 @@ const compatibilityRepairs: readonly Repair[] = [
 const effortRepair: Repair = { field: 'think', named: /reasoning_effort|reasoning\.effort/, told: levelRefused };
 const templateRepair: Repair = { field: 'think', named: /chat_template_kwargs|enable_thinking/, told: levelRefused };
 
+/** Reasoning models of OpenAI take none. */
+const stopRepair: Repair = {
+  field: 'stop',
+  named: /'stop'|\(stop\)/,
+  told: { code: 'parameter_ignored', what: 'stop' },
+};
+
 /** What a server of any of these types may turn out to want of a request that others take (decision 143). */
 const formRepairs: readonly Repair[] = [
   {
@@ -43,11 +52,7 @@ const formRepairs: readonly Repair[] = [
     told: { code: 'think_unsupported', what: 'reasoning together with tools' },
   },
   temperatureRepair,
-  {
-    field: 'stream',
-    named: /verified to stream|\bstream(ing)?\b.{0,40}not (yet )?supported|not support stream(ing)?\b/i,
-    told: { code: 'parameter_ignored', what: 'streaming' },
-  },
+  streamRepair,
   { field: 'short_ids', named: /tool.?call.?id|tool_calls\[\d+\]\.id/i, at500: true },
   {
     field: 'null_content',
@@ -61,7 +66,12 @@ const formRepairs: readonly Repair[] = [
 ];
 
 const dialects = {
-  openai: { maxTokens: 'max_completion_tokens', think: 'effort', fixedSampling: true, repairs: [] },
+  openai: {
+    maxTokens: 'max_completion_tokens',
+    think: 'effort',
+    fixedSampling: true,
+    repairs: [stopRepair],
+  },
   vllm: {
     maxTokens: 'max_tokens',
     think: 'template',
@@ -83,11 +93,16 @@ export async function createOpenAiCompatible(route: Route, deps: WireDeps): Prom
       dialects[route.type as keyof typeof dialects]
     : dialects['openai-compatible'];
   const write = createHistoryWriter(route);
+  let responses: ReturnType<typeof import('./openai-responses.ts').createResponses> | null = null;
   const wire: Wire = {
     framing: 'sse',
     auth: bearer,
     loadingNote: null,
-    prepare: (request, refused) => prepare({ route, dialect, write }, request, refused),
+    async prepare(request, refused) {
+      if (interfaceOf(route, request, refused) === 'chat') return prepare({ route, dialect, write }, request, refused);
+      responses ??= import('./openai-responses.ts').then((loaded) => loaded.createResponses(route));
+      return (await responses)(request, refused);
+    },
   };
   return createWireModel(route, wire, deps);
 }
@@ -107,10 +122,7 @@ async function prepare(
   const notices: { code: string; message: string }[] = [];
   const reasoning = isReasoningName(request.model);
   const sampling = !(dialect.fixedSampling && reasoning);
-  if (!sampling && (request.temperature !== undefined || request.top_p !== undefined)) {
-    const message = `reasoning model "${request.model}" takes no temperature and no top_p; they are left out`;
-    notices.push({ code: 'parameter_ignored', message });
-  }
+  if (!sampling) notices.push(...samplingNotices(request));
   const think = refused('think')
     ? {}
     : refused('tools_effort') && request.tools.length > 0
@@ -138,11 +150,13 @@ async function prepare(
     ...(request.top_p === undefined || !sampling ? {} : { top_p: request.top_p }),
     ...(request.seed === undefined || refused('seed') ? {} : { seed: request.seed }),
     ...(request.max_tokens === undefined ? {} : { [limit]: request.max_tokens }),
-    ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop: request.stop }),
+    ...(request.stop === undefined || request.stop.length === 0 || refused('stop') ? {} : { stop: request.stop }),
     ...think,
   };
   const { messages } = request;
   const sent: Readonly<Record<string, boolean>> = {
+    chat: route.type === 'openai' && !refused('responses') && !refused('responses_model'),
+    stop: 'stop' in body,
     stream: streams,
     stream_options: 'stream_options' in body,
     max_tokens: request.max_tokens !== undefined,
@@ -163,7 +177,9 @@ async function prepare(
     body,
     notices,
     decoder: createReplyDecoder(route, names),
-    repairs: [...formRepairs, ...dialect.repairs, thinkRepair].filter((repair) => sent[repair.field] === true),
+    repairs: [toResponses, ...formRepairs, ...dialect.repairs, thinkRepair].filter(
+      (repair) => sent[repair.field] === true,
+    ),
   };
 }
 

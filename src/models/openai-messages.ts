@@ -101,7 +101,7 @@ function spokenMessage(message: Message, names: WireNames, id: IdForm, route: Ro
 }
 
 /** What this very backend wrote: another of the same type may refuse fields that it does not know. */
-function ownOf(
+export function ownOf(
   holder: { readonly provider_meta?: Readonly<Record<string, unknown>> | undefined },
   route: Route,
 ): Readonly<Record<string, unknown>> | null {
@@ -110,7 +110,7 @@ function ownOf(
 }
 
 /** As the model wrote it; text that is no object would be refused by servers that parse the history. */
-const argumentsText = (text: string): string =>
+export const argumentsText = (text: string): string =>
   text.startsWith('{') && text.endsWith('}') && Object.keys(argumentsObject(text)).length > 0 ? text : '{}';
 
 /** A blank stands for reasoning that is of no use any more: the field must not be empty. */

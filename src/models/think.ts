@@ -1,5 +1,5 @@
 import type { Route } from '../schema/protocol.ts';
-import type { ThinkLevel } from './model.ts';
+import type { ModelRequest, ThinkLevel } from './model.ts';
 
 /** Levels above `off`: an explicit wish to reason. */
 export const wantsThinking = (level: ThinkLevel): boolean => level !== 'auto' && level !== 'off';
@@ -22,15 +22,26 @@ export const thinkNotices = (
       ]
     : [];
 
+/** The warning of a temperature that a reasoning model of OpenAI cannot take (08 §5.2.3). */
+export const samplingNotices = ({ model, temperature, top_p }: ModelRequest) =>
+  temperature === undefined && top_p === undefined
+    ? []
+    : [
+        {
+          code: 'parameter_ignored',
+          message: `reasoning model "${model}" takes no temperature and no top_p; they are left out`,
+        },
+      ];
+
 /** The last part of a model name in lower case: routers put an owner in front (`openai/gpt-5`). */
 const bareName = (model: string): string => model.slice(model.lastIndexOf('/') + 1).toLowerCase();
 
 /** Names of reasoning models of OpenAI (08 §5.2.3), and of their successors. */
-export const isReasoningName = (model: string): boolean => /^(o\d|gpt-[5-9](?!\d))/.test(bareName(model));
+export const isReasoningName = (model: string): boolean => /^(o\d|gpt-[5-9](?!\d)|codex-mini)/.test(bareName(model));
 
 /** Efforts that a model is known to take, by name; the first line that matches holds. */
 const effortsByName: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^(o\d|gpt-oss)/, ['low', 'medium', 'high']],
+  [/^(o\d|gpt-oss|codex-mini)/, ['low', 'medium', 'high']],
   [/^gpt-5\.\d+-pro/, ['medium', 'high', 'xhigh']],
   [/^gpt-5-pro/, ['high']],
   [/^gpt-5-codex/, ['low', 'medium', 'high']],

@@ -37,7 +37,10 @@ export type Decoder = {
 /** Something that a server may refuse with a 400 or 422 naming it; the request is then repeated once without it. */
 export type Repair = {
   readonly field: string;
-  readonly named: RegExp;
+  /** In the message; a test of the failure where its class says more. */
+  readonly named: RegExp | ((failed: ModelFailure) => boolean);
+  /** Other statuses that it is refused with, whatever the class. */
+  readonly statuses?: readonly number[];
   /** What the user is told of the repeat; absent where nothing that anybody asked for is lost. */
   readonly told?: { readonly code: string; readonly what: string };
   /** Servers that find the fault while they fill in a model's template answer it with status 500. */
@@ -54,8 +57,16 @@ export const temperatureRepair: Repair = {
   told: { code: 'parameter_ignored', what: 'this temperature' },
 };
 
-/** Fields that a server refuses for all of its models (08 §5.3). Every other one is remembered per model. */
-const ofBackend: ReadonlySet<string> = new Set(['stream_options', 'max_tokens', 'seed']);
+/** A few services let nobody read along whom they do not know. */
+export const streamRepair: Repair = {
+  field: 'stream',
+  named:
+    /verified to stream|\bstream(ing)?\b.{0,40}not (yet )?supported|not support stream(ing)?\b|'stream' does not support/i,
+  told: { code: 'parameter_ignored', what: 'streaming' },
+};
+
+/** What a server refuses for all of its models (08 §5.3). Everything else is remembered per model. */
+const ofBackend: ReadonlySet<string> = new Set(['stream_options', 'max_tokens', 'seed', 'responses']);
 
 export type Prepared = {
   readonly path: string;
@@ -115,12 +126,14 @@ async function* streamReply(call: Call, request: ModelRequest, signal: AbortSign
 async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
   const { route, wire } = call;
   const refused = refusedFields(call, request.model);
-  let isFirst = true;
+  const told = new Set<string>();
   let mayRepeat = true;
   for (;;) {
     const prepared = await wire.prepare(request, refused.has);
-    if (isFirst) for (const notice of prepared.notices) yield { kind: 'notice', ...notice };
-    isFirst = false;
+    for (const notice of prepared.notices) {
+      if (!told.has(notice.message)) yield { kind: 'notice', ...notice };
+      told.add(notice.message);
+    }
     const opened = yield* openReply(call, prepared, request, signal);
     if (opened.kind === 'failure') {
       yield { kind: 'error', error: opened.failure };
@@ -265,10 +278,12 @@ async function readFailure({ route, deps }: Call, reply: Incoming): Promise<Mode
 const refusable: ReadonlySet<string> = new Set(['invalid_request', 'unsupported', 'no_tool_support']);
 
 /** Whether the server refused this field: a 400 or 422 that names it and is no other known failure. */
-const refuses = (failed: ModelFailure, repair: Repair): boolean =>
-  (((failed.status === 400 || failed.status === 422) && refusable.has(failed.class)) ||
-    (repair.at500 === true && failed.status === 500 && failed.class === 'server_error')) &&
-  repair.named.test(failed.message);
+const refuses = (failed: ModelFailure, { named, at500, statuses }: Repair): boolean =>
+  (statuses === undefined
+    ? ((failed.status === 400 || failed.status === 422) && refusable.has(failed.class)) ||
+      (at500 === true && failed.status === 500 && failed.class === 'server_error')
+    : statuses.includes(failed.status ?? 0)) &&
+  (typeof named === 'function' ? named(failed) : named.test(failed.message));
 
 /** Whether a promise is still open after `ms`. Leaves no timer behind. */
 function isSlow(waiting: Promise<unknown>, ms: number): Promise<boolean> {

@@ -17,10 +17,19 @@ import {
 } from './wire-server.ts';
 
 /** What every adapter has to do, whatever its wire looks like (08 §7, §9.2, §9.4). */
-const types: readonly WireType[] = ['openai', 'vllm', 'openai-compatible', 'ollama', 'gemini', 'anthropic'];
+const types: readonly WireType[] = [
+  'openai',
+  'responses',
+  'vllm',
+  'openai-compatible',
+  'ollama',
+  'gemini',
+  'anthropic',
+];
 
 const firstText: Readonly<Record<WireType, string>> = {
   openai: 'data: {"choices":[{"delta":{"content":"part"}}]}\n\n',
+  responses: 'data: {"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"part"}\n\n',
   vllm: 'data: {"choices":[{"delta":{"content":"part"}}]}\n\n',
   'openai-compatible': 'data: {"choices":[{"delta":{"content":"part"}}]}\n\n',
   ollama: '{"message":{"role":"assistant","content":"part"},"done":false}\n',
@@ -31,6 +40,7 @@ const firstText: Readonly<Record<WireType, string>> = {
 
 const lastFrames: Readonly<Record<WireType, string>> = {
   openai: 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+  responses: 'data: {"type":"response.completed","response":{"status":"completed","output":[],"usage":null}}\n\n',
   vllm: 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
   'openai-compatible': 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
   ollama: '{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}\n',
@@ -40,6 +50,7 @@ const lastFrames: Readonly<Record<WireType, string>> = {
 
 const midStreamError: Readonly<Record<WireType, string>> = {
   openai: 'data: {"error":{"message":"boom","type":"server_error","code":null}}\n\n',
+  responses: 'data: {"type":"error","code":"server_error","message":"boom","param":null,"sequence_number":4}\n\n',
   vllm: 'data: {"object":"error","message":"boom","type":"InternalServerError","code":500}\n\n',
   'openai-compatible': 'data: {"error":{"message":"boom","code":502}}\n\n',
   ollama: '{"error":"llama runner process has terminated: boom"}\n',

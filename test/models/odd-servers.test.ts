@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelPart } from '../../src/models/model.ts';
 import { assistant, call, readFile, result, user } from './conversation.ts';
-import { answers, collect, inTurn, merged, oneHarness, passed, request, sends } from './wire-server.ts';
+import { answers, chatOnly, collect, inTurn, merged, oneHarness, passed, request, sends } from './wire-server.ts';
 
 /** What servers of the OpenAI form were seen to send beside what the form says. */
 const { start, body } = oneHarness();
@@ -497,23 +497,34 @@ describe('requests in the form that a server turns out to want', () => {
     const none = "Unsupported value: 'reasoning_effort' does not support 'none' with this model.";
     const { model, server } = await start(
       'openai',
-      inTurn(
-        answers(400, { error: { message: said } }),
-        answers(400, { error: { message: none } }),
-        answers(400, { error: { message: said } }),
+      chatOnly(
+        inTurn(
+          answers(400, { error: { message: said } }),
+          answers(400, { error: { message: none } }),
+          answers(400, { error: { message: said } }),
+        ),
       ),
     );
     const parts = await collect(model, request({ model: 'gpt-6-sol', tools: [readFile] }));
     expect(parts.at(-1)).toMatchObject({ kind: 'error', error: { class: 'no_tool_support' } });
-    expect(server.requests).toHaveLength(3);
+    expect(server.requests).toHaveLength(4);
   });
 
   it('reason no more where reasoning and tools do not go together', async () => {
     const said =
       "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. Use /v1/responses or set reasoning_effort to 'none'.";
-    const { parts, sent } = await repeat(400, said, { model: 'gpt-5.6', tools: [readFile] }, 'openai');
-    expect(sent['reasoning_effort']).toBe('none');
-    expect(parts[0]).toMatchObject({ kind: 'notice', code: 'think_unsupported' });
+    const { model, server } = await start('openai', chatOnly(inTurn(answers(400, { error: { message: said } }), ok)));
+    const wanted = request({ model: 'gpt-5.6', tools: [readFile] });
+    expect((await collect(model, wanted))[0]).toMatchObject({ kind: 'notice', code: 'think_unsupported' });
+    await collect(model, wanted);
+    expect(
+      server.requests.map(({ path, body: sent }) => [path, (sent as Record<string, unknown>)['reasoning_effort']]),
+    ).toEqual([
+      ['/v1/responses', undefined],
+      ['/v1/chat/completions', undefined],
+      ['/v1/chat/completions', 'none'],
+      ['/v1/chat/completions', 'none'],
+    ]);
   });
 });
 

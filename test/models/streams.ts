@@ -69,6 +69,64 @@ data: [DONE]
     ],
   },
   {
+    name: 'responses with sealed reasoning and two calls interleaved over two places',
+    type: 'responses',
+    raw: `event: response.created
+data: {"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","error":null,"output":[],"usage":null},"sequence_number":0}
+
+data: {"type":"response.output_item.added","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[]}}
+
+data: {"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":0,"delta":"hm 🤔"}
+
+data: {"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","encrypted_content":"gAAA=","summary":[{"type":"summary_text","text":"hm 🤔"}]}}
+
+data: {"type":"response.output_item.added","output_index":1,"item":{"id":"fc_1","type":"function_call","arguments":"","call_id":"call_a","name":"local_fs_read_file"}}
+
+data: {"type":"response.output_item.added","output_index":2,"item":{"id":"fc_2","type":"function_call","arguments":"","call_id":"call_b","name":"local_fs_read_file"}}
+
+data: {"type":"response.function_call_arguments.delta","item_id":"fc_2","output_index":2,"delta":"{\\"path\\":"}
+
+data: {"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":1,"delta":"{\\"path\\":\\"é\\"}"}
+
+data: {"type":"response.function_call_arguments.delta","item_id":"fc_2","output_index":2,"delta":"\\"b\\"}"}
+
+data: {"type":"response.function_call_arguments.done","item_id":"fc_1","output_index":1,"arguments":"{\\"path\\":\\"é\\"}"}
+
+event: response.completed
+data: {"type":"response.completed","response":{"id":"resp_1","object":"response","status":"completed","output":[],"usage":{"input_tokens":12,"input_tokens_details":{"cached_tokens":4},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":19}}}
+
+`,
+    parts: [
+      { kind: 'thinking', text: 'hm 🤔' },
+      { kind: 'tool_call', index: 0, id: 'call_a', name: 'local_fs.read_file' },
+      { kind: 'tool_call', index: 1, id: 'call_b', name: 'local_fs.read_file', arguments_delta: '{"path":' },
+      { kind: 'tool_call', index: 0, arguments_delta: '{"path":"é"}' },
+      { kind: 'tool_call', index: 1, arguments_delta: '"b"}' },
+      usage(12, 7, { reasoning: 3, cached: 4 }),
+      {
+        kind: 'meta',
+        provider_meta: {
+          openai: {
+            backend: 'b',
+            responses: {
+              model: 'm',
+              output: [
+                {
+                  type: 'reasoning',
+                  summary: [{ type: 'summary_text', text: 'hm 🤔' }],
+                  encrypted_content: 'gAAA=',
+                },
+                { type: 'function_call' },
+                { type: 'function_call' },
+              ],
+            },
+          },
+        },
+      },
+      { kind: 'finish', reason: 'tool_calls' },
+    ],
+  },
+  {
     name: 'compatible server with carriage returns, reasoning, no blank lines, no [DONE]',
     type: 'openai-compatible',
     raw: 'data:{"choices":[{"delta":{"reasoning":"hm 🤔"}}]}\r\ndata:{"choices":[{"delta":{"content":"ok"}}]}\r\n\r\nevent: x\r\nid: 7\r\ndata: {"choices":[{"delta":{"content":"."},"finish_reason":"length"}]}',

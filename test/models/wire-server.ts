@@ -82,10 +82,12 @@ export const passed = async (): Promise<void> => {
   for (let round = 0; round < 3; round += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-export type WireType = 'openai' | 'vllm' | 'openai-compatible' | 'ollama' | 'gemini' | 'anthropic';
+/** `responses` is type `openai` asked over its newer interface. */
+export type WireType = 'openai' | 'responses' | 'vllm' | 'openai-compatible' | 'ollama' | 'gemini' | 'anthropic';
 
 export const contentTypes: Readonly<Record<WireType, string>> = {
   openai: 'text/event-stream',
+  responses: 'text/event-stream',
   vllm: 'text/event-stream',
   'openai-compatible': 'text/event-stream',
   ollama: 'application/x-ndjson',
@@ -108,6 +110,16 @@ export const answers =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
+/** A server without the newer interface of OpenAI; all else is answered by `handler`, counted without what was not there. */
+export function chatOnly(handler: Handler): Handler {
+  let missed = 0;
+  return (request, response, index) => {
+    if (!request.path.endsWith('/responses')) return handler(request, response, index - missed);
+    missed += 1;
+    return answers(404, '404 page not found')(request, response, index);
+  };
+}
+
 /** Answers each request with the next handler; the last one stays. */
 export const inTurn =
   (...handlers: readonly Handler[]): Handler =>
@@ -116,7 +128,7 @@ export const inTurn =
 
 export const routeTo = (base_url: string, type: WireType, changes: Partial<Route> = {}): Route => ({
   backend: 'b',
-  type,
+  type: type === 'responses' ? 'openai' : type,
   base_url,
   key: 'sk-secret-key-1',
   headers: {},
@@ -175,6 +187,8 @@ export type Harness = {
   close(): Promise<void>;
 };
 
+const atRoot: ReadonlySet<WireType> = new Set(['ollama', 'gemini', 'anthropic']);
+
 /** A server and a model that talks to it. The base path of OpenAI types is `/v1`. */
 export async function harness(
   type: WireType,
@@ -183,8 +197,10 @@ export async function harness(
   deps: Partial<WireDeps> = {},
 ): Promise<Harness> {
   const server = await wireServer(handler);
-  const base = type === 'openai' || type === 'vllm' || type === 'openai-compatible' ? `${server.url}/v1` : server.url;
-  const model = await createModel(routeTo(base, type, changes), { ...defaultDeps(), ...deps });
+  const base = atRoot.has(type) ? server.url : `${server.url}/v1`;
+  // The server is known to have the model "m" there alone.
+  const refused = new Set(type === 'responses' ? [`openai b ${base} chat m`] : []);
+  const model = await createModel(routeTo(base, type, changes), { ...defaultDeps(), refused, ...deps });
   return {
     server,
     model,

@@ -1,0 +1,58 @@
+import type { Route } from '../schema/protocol.ts';
+import type { ModelFailure, ModelRequest } from './model.ts';
+import { isReasoningName } from './think.ts';
+import type { Repair } from './wire-model.ts';
+
+/** The two interfaces of OpenAI. */
+export type Interface = 'chat' | 'responses';
+
+/**
+ * Over which interface a request goes. Reasoning models of type `openai` go over the Responses API: elsewhere their
+ * reasoning is lost from one call to the next, or they are refused. What a server was found to lack is not tried again.
+ */
+export function interfaceOf(route: Route, request: ModelRequest, refused: (field: string) => boolean): Interface {
+  if (route.type !== 'openai' || refused('responses') || refused('responses_model')) return 'chat';
+  if (refused('chat')) return 'responses';
+  if (!reasonsByName(request.model)) return 'chat';
+  // Only the older interface ends a text at a word.
+  const stops = (request.stop?.length ?? 0) > 0 && !refused('stop') && !onlyThere.test(request.model);
+  return stops ? 'chat' : 'responses';
+}
+
+/** A name with an owner in front is one of a router, whose older interface is the one that is known to be whole. */
+const reasonsByName = (model: string): boolean =>
+  !model.includes('/') && isReasoningName(model) && !/-chat|search|^o1-(mini|preview)/.test(model);
+
+/** Models that the older interface does not have. */
+const onlyThere = /-pro\b|codex|deep-research/;
+
+/** The server says that the model is to be asked over the other interface. */
+export const toResponses: Repair = {
+  field: 'chat',
+  statuses: [400, 404, 422],
+  named: /\/v1\/responses\b|responses api\b|not a chat model/i,
+};
+
+/** Nothing stands at the path, so that no model of this backend is asked there again. */
+export const toChat: Repair = { field: 'responses', statuses: [404, 405, 501], named: isMissing };
+
+/** The server has the path, but neither for this model nor for this key. */
+export const toChatOfModel: Repair = {
+  field: 'responses_model',
+  statuses: [400, 401, 403, 404, 405, 422, 500, 501],
+  named: isClosed,
+};
+
+function isMissing(failed: ModelFailure): boolean {
+  return failed.status !== 404 || failed.class === 'invalid_request';
+}
+
+function isClosed({ message }: ModelFailure): boolean {
+  return (
+    /\bnot implemented\b/i.test(message) ||
+    (/\/responses\b|responses api\b|api\.responses\b/i.test(message) &&
+      /\bnot (available|supported|enabled|allowed|found|exist|support)|n't (exist|support)|cannot|unsupported|unknown|invalid|only enabled|missing scopes/i.test(
+        message,
+      ))
+  );
+}
