@@ -58,9 +58,6 @@ export async function createResponses(route: Route) {
       ...(Object.keys(thinking).length === 0 ? {} : { reasoning: thinking }),
     };
     const repairs: readonly (Repair | false)[] = [
-      'effort' in thinking && effortRepair,
-      'summary' in thinking &&
-        (wantsThinking(request.think) ? { ...summaryRepair, told: summaryMissed } : summaryRepair),
       'include' in body && sealedRepair,
       newest !== undefined &&
         newest !== unread && {
@@ -68,6 +65,9 @@ export async function createResponses(route: Route) {
           named: unreadable,
           statuses: [400, 404, 422],
         },
+      'effort' in thinking && effortRepair,
+      'summary' in thinking &&
+        (wantsThinking(request.think) ? { ...summaryRepair, told: summaryMissed } : summaryRepair),
       stream && streamRepair,
       temperature !== undefined && temperatureRepair,
       images && messages.some(hasImages) && imagesRepair,

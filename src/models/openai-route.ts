@@ -30,7 +30,7 @@ const onlyThere = /-pro\b|codex|deep-research/;
 export const toResponses: Repair = {
   field: 'chat',
   statuses: [400, 404, 422],
-  named: /\/v1\/responses\b|responses api\b|not a chat model/i,
+  named: /\bv1\/responses\b|responses api\b|not a chat model/i,
 };
 
 /** Nothing stands at the path, so that no model of this backend is asked there again. */
@@ -51,7 +51,7 @@ function isClosed({ message }: ModelFailure): boolean {
   return (
     /\bnot implemented\b/i.test(message) ||
     (/\/responses\b|responses api\b|api\.responses\b/i.test(message) &&
-      /\bnot (available|supported|enabled|allowed|found|exist|support)|n't (exist|support)|cannot|unsupported|unknown|invalid|only enabled|missing scopes/i.test(
+      /\bnot (available|supported|enabled|allowed|found|exist|support)|n't (exist|support)|cannot|unsupported|unknown|invalid|\bonly\b|missing scopes/i.test(
         message,
       ))
   );
