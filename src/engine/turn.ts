@@ -115,16 +115,15 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     if (speaks(received) || !retried || error.futile === true || failures >= plan.retry.maxAttempts) {
       return { kind: 'failed', failure: lastFailure, received };
     }
-    const left = Math.min(
-      step.clock.leftMs(),
-      (admission.time_left_ms ?? Number.POSITIVE_INFINITY) - (run.deps.now() - admitted),
-    );
+    const runLeft = (admission.time_left_ms ?? Number.POSITIVE_INFINITY) - (run.deps.now() - admitted);
+    const left = Math.min(step.clock.leftMs(), runLeft);
     const { fallbackModelId: fallback } = plan.retry;
     const falls = fallback !== null && failures === plan.retry.fallbackAfter;
     // What a server asks to wait is for the model that it refused, not for another.
     const asked = falls && fallback !== route.model ? { ...error, retry_after_ms: 0 } : error;
     const wait = waitBefore(plan.retry, failures, asked, run.deps.random(), left);
-    if (wait.kind === 'too_long') {
+    // A wait that the run's limit would end helps nobody, and its end would not tell what the server had answered.
+    if (wait.kind === 'too_long' || wait.ms >= runLeft) {
       const message = `${lastFailure.message}; a retry makes sense in ${Math.ceil(wait.ms / 1000)} s.`;
       return { kind: 'failed', failure: failure(code, message), received };
     }

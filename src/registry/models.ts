@@ -4,6 +4,7 @@ import { defaultBackend, findModel, sameName, type SeenModel } from '../models/r
 import { RuntimeError } from '../schema/errors.ts';
 import type { ModelDetail, ModelRow } from '../schema/registry.ts';
 import type { Registry } from '../store/registry.ts';
+import { quote } from '../text/quote.ts';
 import { type Backend, type Backends, demoId, nothingSet } from './backends.ts';
 import { createDeclarations, type Named } from './declarations.ts';
 import { shortReason } from './backend-hints.ts';
@@ -126,7 +127,13 @@ export function createModels(deps: ModelsDeps) {
         const view = views[index];
         if (seen.state === 'failed') rows.push(unreachable(backend.name, shortReason(seen.failure.message)));
         if (seen.state === 'open') notes.push(`${backend.name} cannot list its models; any name is sent to it`);
-        for (const model of (view?.models ?? []).filter(({ origin }) => origin !== 'anywhere')) {
+        const served = (view?.models ?? []).filter(({ origin }) => origin !== 'anywhere');
+        if (seen.state === 'listed' && served.length === 0) {
+          const pull =
+            backend.type === 'ollama' ? `: reins model pull ${quote(defaultModel)} --backend ${backend.name}` : '';
+          notes.push(`${backend.name} answers and lists no models${pull}`);
+        }
+        for (const model of served) {
           const isDefault = backend.name === starred && sameName(backend.type, model.name, defaultModel);
           rows.push(rowOf(backend, model, isDefault));
         }

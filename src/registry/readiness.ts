@@ -144,9 +144,13 @@ const onlyScripts = (usable: boolean): SetupIssue =>
 export function startHint({ defaults: { provider }, probed }: Pick<ReadinessInput, 'defaults' | 'probed'>): string {
   if (provider !== '' && provider !== 'ollama') return '';
   const meant = probed.filter(({ check }) => check.type === 'ollama' || (provider === '' && check.type !== 'scripted'));
-  if (meant.some(({ check }) => check.type !== 'ollama' || check.status === 'ready')) return '';
+  if (meant.some(({ check }) => check.type !== 'ollama' || answers(check))) return '';
   return ` Start Ollama with "ollama serve", or install it from https://ollama.com.`;
 }
+
+/** Whether something is there: a refusal, a redirect or a web page come from a server that runs. */
+const answers = ({ status, errorClass }: Probed['check']): boolean =>
+  status === 'ready' || (errorClass !== null && errorClass !== 'connect' && errorClass !== 'timeout');
 
 /** At most one of issues 4 to 9: the most specific. */
 function reachability(input: ReadinessInput, registered: readonly Probed[], own: readonly Probed[]): SetupIssue | null {

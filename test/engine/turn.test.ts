@@ -107,6 +107,18 @@ describe('retries', () => {
     expect(played.waits).toEqual([]);
   });
 
+  it('does not wait until the time is over, but says what the server had answered', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: { ...retry, rate_limit_min_wait: '10s' } }),
+      openTurn: () => ({ kind: 'go', routes: [route], time_left_ms: 9000 }),
+      script: [fails({ class: 'overloaded', message: 'busy' })],
+    });
+    expect(played.end).toMatchObject({
+      error: { class: 'rate_limit', message: expect.stringMatching(/busy .*; a retry makes sense in 10 s/) },
+    });
+    expect(played.waits).toEqual([]);
+  });
+
   it('never retries a reply that had begun, and keeps its text as interrupted', async () => {
     const played = await play({
       chain: chat({ retry_policy: retry }),

@@ -116,6 +116,21 @@ describe('the list of models', () => {
     ]);
   });
 
+  it('says of a backend that answers without a model that it does', async () => {
+    const [empty, plain] = [await serve(ollama([])), await serve(openAi())];
+    await add('a', empty.url, 'ollama');
+    await add('v', plain.url, 'vllm');
+    expect(await rooms.models.listModels({ backend: null, refresh: false })).toEqual({
+      rows: [],
+      notes: [
+        'a answers and lists no models: reins model pull qwen2.5:7b --backend a',
+        'v answers and lists no models',
+      ],
+      answered: 2,
+      backends: 2,
+    });
+  });
+
   it('has the demo only where it is meant', async () => {
     await rooms.settings.setConfig({ key: 'default-provider', value: 'scripted' });
     expect(brief((await rooms.models.listModels({ backend: null, refresh: false })).rows)).toEqual([

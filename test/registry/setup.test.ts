@@ -241,6 +241,17 @@ describe('health', () => {
     ]);
   });
 
+  it('does not tell to start an Ollama server that has answered', async () => {
+    const page = await serve((_request, response) => response.end('<html><body>Sign in</body></html>'));
+    await add('a', page.url);
+    await configure('default-provider', 'ollama');
+    const error = await obstacle(await rooms.models.defaults({ model: null, provider: null }));
+    expect([error?.message, error?.hints]).toEqual([
+      'No backend can serve "m": backend "a" answered with something that is no list of models',
+      ['reins backend test a'],
+    ]);
+  });
+
   it('does not tell to start Ollama where other backends are meant to serve', async () => {
     await add('a', deadUrl);
     await add('v', deadUrl, { type: 'vllm' });

@@ -27,7 +27,7 @@ const list: Handler = async (context) => {
       ],
       found.rows.map(cells),
     );
-  } else context.hint('no models; reins backend add local --type ollama registers a server');
+  } else if (found.notes.length === 0) context.hint('no models');
   for (const note of found.notes) context.hint(note);
   return failed ? 7 : 0;
 };
