@@ -6,6 +6,7 @@ import { parseExactJson } from '../../text/exact-json.ts';
 import { codeOf } from '../../text/thrown.ts';
 import { createLineReader } from './lines.ts';
 import { fault, maxMessageBytes, noForm, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
+import { lastWords } from './last-words.ts';
 import type { Ring } from './ring.ts';
 import { isObject } from '../../text/json-object.ts';
 
@@ -203,6 +204,6 @@ function startFault(error: Error, { command, cwd }: StdioLaunch): string {
 
 function ending(code: number | null, signal: string | null, ring: Ring): string {
   const how = signal === null ? `with exit code ${code ?? 0}` : `by ${signal}`;
-  const [last] = ring.lines(1);
+  const last = lastWords(ring.lines(40));
   return `the server ended ${how}${last === undefined ? '' : `: ${last.slice(0, 300)}`}`;
 }
