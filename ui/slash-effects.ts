@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { toWire } from '../src/schema/errors.ts';
 import { plural } from '../src/view/format.ts';
+import { commandsStay, stayed, undoText } from '../src/view/undo-text.ts';
 import { filePageBytes as most_bytes, sessionFile } from '../src/view/session-file.ts';
 import type { Action } from './actions.ts';
 import { loadKeys } from './keys/keys-file.ts';
@@ -127,6 +128,30 @@ export function createSlashEffects(deps: SlashDeps): {
       await link.openSession(name);
       say(`forked ${session.name}: a summary stands for ${plural(summarised, 'message')}`, false);
     },
+    undo: async ({ run_id }) => {
+      const { session } = deps.state();
+      const client = await clientOf();
+      const named = run_id ?? (session === null ? null : await newestOf(client, session.name));
+      if (named === null) return say('this session has no turn yet', true);
+      const changes = await client.showChanges({ run_id: named });
+      const undone = changes.files.filter(({ state }) => state === 'changed');
+      const lines = changes.files.map((file) => `${file.path} ${undoText(file)}`);
+      if (lines.length === 0) return say('its file tools have changed no file', false);
+      if (undone.length === 0) return say(`there is nothing to undo: ${lines.join(' · ')}`, false);
+      const hint = commandsStay(changes);
+      const effects = [{ do: 'slash', intent: { do: 'undo-shown', run_id: changes.run_id } }] as const;
+      const asked = question('Undo', [...lines, ...(hint === null ? [] : [hint])], {
+        words: 'undo these changes',
+        effects,
+      });
+      deps.dispatch({ type: 'overlay', overlay: asked });
+    },
+    'undo-shown': async ({ run_id }) => {
+      const after = await (await clientOf()).undoChanges({ run_id });
+      const stays = stayed(after);
+      const done = after.files.length - stays.length;
+      say([`undone: ${plural(done, 'file')}`, ...stays].join(' · '), stays.length > 0);
+    },
     export: exported,
     'export-run': async ({ run_id, force }) => {
       const client = await clientOf();
@@ -146,6 +171,11 @@ export function createSlashEffects(deps: SlashDeps): {
       );
     },
   };
+}
+
+async function newestOf(client: RuntimeClient, session: string): Promise<string | null> {
+  const { runs } = await client.listRuns({ status: null, session, limit: 1 });
+  return runs[0]?.id ?? null;
 }
 
 async function* whole(text: string): AsyncIterable<string> {

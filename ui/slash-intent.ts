@@ -22,6 +22,9 @@ export type SlashIntent =
       /** A session that is not the open one. */
       readonly of?: { readonly id: string; readonly name: string };
     }
+  /** Shows what undoing a run would do, and asks. Null: the newest of the session. */
+  | { readonly do: 'undo'; readonly run_id: string | null }
+  | { readonly do: 'undo-shown'; readonly run_id: string }
   /** A run with everything that is kept of it, as JSON, where the program was started. */
   | { readonly do: 'export-run'; readonly run_id: string; readonly force: boolean };
 

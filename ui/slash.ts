@@ -103,6 +103,7 @@ const commands: Readonly<Record<string, Slash>> = {
   status: (state) => only(state, { do: 'report', what: 'status' }),
   doctor: (state) => only(state, { do: 'report', what: 'doctor' }),
   runs: (state) => opened(state, 'runs'),
+  undo: (state, args) => intended(state, { do: 'undo', run_id: named(args) }),
   policy: (state, args) => {
     const wanted = policySlash(args);
     return typeof wanted === 'string' ? wanted : only(state, wanted);

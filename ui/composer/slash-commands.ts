@@ -83,6 +83,10 @@ export const slashCommands: readonly SlashCommand[] = [
   }),
   command('run', '[id]', 'details of a run', [0, 1], { source: 'runs' }),
   command('runs', '', 'runs of this workspace'),
+  command('undo', '[run]', 'put back the files that the last turn has changed', [0, 1], {
+    source: 'runs',
+    idleOnly: true,
+  }),
   command('tools', '[provider]', 'tools that the model is offered', [0, 1], { source: 'tools' }),
   command('mcp', '[name]', 'tool servers', [0, 1], { source: 'servers' }),
   command('status', '', 'model, policy, chain, database, bounds'),
@@ -159,6 +163,8 @@ const calledElsewhere: ReadonlyMap<string, string> = new Map([
   ['save', 'export'],
   ['editor', 'edit'],
   ['hooks', 'tools'],
+  ['rewind', 'undo'],
+  ['restore', 'undo'],
 ]);
 
 function unknown(name: string): string {

@@ -2,6 +2,7 @@ import type { RuntimeClient } from '../../client/operations.ts';
 import type { ChangedFile, RunChanges } from '../../schema/file-change.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import { plural } from '../../view/format.ts';
+import { commandsStay, stayed, undoText } from '../../view/undo-text.ts';
 import { confirmed } from '../confirm.ts';
 import type { Context, Handler } from '../context.ts';
 
@@ -15,7 +16,7 @@ const undo: Handler = async (context) => {
   if (flags.bool('dry-run') === true) return shown(context, changes);
   if (wanted.length === 0) {
     await shown(context, changes);
-    return stays(changes).length === 0 ? 0 : 1;
+    return stayed(changes).length === 0 ? 0 : 1;
   }
   if (flags.bool('yes') !== true) await ask(context, changes, wanted.length);
   const after = await client.undoChanges({ run_id: changes.run_id });
@@ -46,19 +47,6 @@ async function shown(context: Context, changes: RunChanges): Promise<0> {
   return 0;
 }
 
-const undoText = ({ state, created }: ChangedFile): string => {
-  switch (state) {
-    case 'changed':
-      return created ? 'is taken away' : 'is put back';
-    case 'undone':
-      return 'is as before';
-    case 'changed_since':
-      return 'stays: changed since';
-    case 'not_kept':
-      return 'stays: what it held is not kept';
-  }
-};
-
 /** @throws RuntimeError usage where nobody can be asked, and where the answer is no */
 async function ask(context: Context, changes: RunChanges, wanted: number): Promise<void> {
   if (!context.terminal.interactive()) {
@@ -77,22 +65,17 @@ const doneLine = (file: ChangedFile, after: RunChanges): readonly string[] => {
   return now?.state === 'undone' ? [`${file.created ? 'Took away' : 'Put back'} ${file.path}.`] : [];
 };
 
-function left(context: Context, changes: RunChanges): number {
-  const kept = stays(changes);
-  for (const file of kept) context.warn(`${file.path} ${file.error ?? undoText({ ...file, state: whyLeft(file) })}`);
+/** @returns 1 where a file stays as it is */
+function left(context: Context, changes: RunChanges): 0 | 1 {
+  const lines = stayed(changes);
+  for (const line of lines) context.warn(line);
   commandHint(context, changes);
-  return kept.length === 0 ? 0 : 1;
+  return lines.length === 0 ? 0 : 1;
 }
 
-const stays = ({ files }: RunChanges): readonly ChangedFile[] => files.filter(({ state }) => state !== 'undone');
-
-/** One that was as the run left it a moment ago, and is so still, was changed in between. */
-const whyLeft = ({ state }: ChangedFile): ChangedFile['state'] => (state === 'changed' ? 'changed_since' : state);
-
-function commandHint(context: Context, { commands, files }: RunChanges): void {
-  if (commands > 0 && files.length > 0) {
-    context.hint(`${plural(commands, 'command')} of this run ran: what these have changed is not undone`);
-  }
+function commandHint(context: Context, changes: RunChanges): void {
+  const hint = commandsStay(changes);
+  if (hint !== null) context.hint(hint);
 }
 
 export const handlers = { undo };
