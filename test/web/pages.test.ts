@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { done, executor, reply, summary, summariser } from '../plans/support.ts';
@@ -216,4 +216,25 @@ it('leaves out of a card on a phone what its row does not say', async () => {
   const shown = await page.evaluate(`[...document.querySelector('tbody tr').children]
     .filter((cell) => cell.getClientRects().length > 0).map((cell) => cell.dataset.label)`);
   expect(shown).toEqual(['No.', 'At', 'Type', 'Entry', 'By']);
+});
+
+it('a run shows the files that it has changed, and undoes them once that is said twice', async () => {
+  const { client, app } = world.served;
+  const run_id = await world.served.run({ chain: 'loop', input: 'a file' });
+  const { ask_id } = await app.seen(run_id, 'ask');
+  const page = await world.open(`/runs/${run_id}?tab=files`);
+  await page.getByText('File tools have changed no file.').waitFor();
+  const { binding } = await client.getApproval({ id: ask_id });
+  await client.answerApproval({ id: ask_id, binding, outcome: 'approve' });
+  await app.client.awaitRun({ run_id });
+  const path = join(app.place.workspace, 'new.txt');
+  expect(existsSync(path)).toBe(true);
+  await page.getByText('is taken away').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Undo these changes' }).click();
+  await page.getByRole('button', { name: 'Really undo them?' }).click();
+  await page.getByText('is as before').waitFor();
+  expect(existsSync(path)).toBe(false);
+  expect(await page.getByRole('button', { name: 'Undo these changes' }).count()).toBe(0);
+  expect(world.problems).toEqual([]);
 });

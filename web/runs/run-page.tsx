@@ -15,6 +15,7 @@ import { Tabs } from '../parts/tabs.tsx';
 import { Bounds } from './bounds.tsx';
 import { CallsTab } from './calls-tab.tsx';
 import { EventsTab } from './events-tab.tsx';
+import { FilesTab } from './files-tab.tsx';
 import { StatusTag } from './run-list.tsx';
 import { StepsTab } from './steps-tab.tsx';
 import { TimelineTab } from './timeline-tab.tsx';
@@ -25,6 +26,7 @@ const tabs = [
   { id: 'transcript', label: 'Transcript' },
   { id: 'steps', label: 'Steps' },
   { id: 'calls', label: 'Calls' },
+  { id: 'files', label: 'Files' },
   { id: 'io', label: 'Input and output' },
   { id: 'events', label: 'Raw events' },
 ] as const;
@@ -55,6 +57,7 @@ export function RunPage({ id }: { readonly id: string }) {
               {tab === 'transcript' ? <TranscriptTab runId={shown.id} /> : null}
               {tab === 'steps' ? <StepsTab runId={shown.id} /> : null}
               {tab === 'calls' ? <CallsTab runId={shown.id} /> : null}
+              {tab === 'files' ? <FilesTab runId={shown.id} ended={shown.ended_at !== null} /> : null}
               {tab === 'io' ? <InputOutput run={shown} /> : null}
               {tab === 'events' ? <EventsTab runId={shown.id} /> : null}
             </Tabs>
