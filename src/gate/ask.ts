@@ -50,6 +50,14 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { look, judge, star
     return unfit === null ? null : { kind: 'refused', ...unfit };
   };
 
+  /** Whoever has answered hears that what was approved is not done, wherever the run goes on. */
+  const tellChanged = ({ run, found }: GateCall, { prepared }: Judged): void => {
+    const what = `${found.tools}.${found.name} ${prepared.summary}`;
+    const message = `${what} was not run: the file is not the one that was asked about.`;
+    const notice = { kind: 'notice', level: 'warn', code: 'changed_since_approval', message } as const;
+    deps.feed.commit('normal', (record) => record(run.ref, notice));
+  };
+
   /**
    * Writes the question down. An outcome when the call can never run, or the question cannot be written.
    * @param replaced the ask in whose place it comes
@@ -61,7 +69,9 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { look, judge, star
     const before = replaced === null ? outdated : deps.asks.show(replaced);
     if (unfit !== null) {
       const isOther = before !== null && (before.preimage?.sha256 ?? null) !== preimageOf(preview);
-      return ledger.refuse(call, isOther ? changedSince(before, unfit) : unfit);
+      if (!isOther) return ledger.refuse(call, unfit);
+      tellChanged(call, judged);
+      return ledger.refuse(call, changedSince(before, unfit));
     }
     try {
       const shown = {

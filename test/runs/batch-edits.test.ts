@@ -174,6 +174,10 @@ describe('several changes of one file in one message of a run that rests', () =>
     const result = await resume(runId);
     expect([result.status, text('a')]).toEqual(['completed', other]);
     expect(told(result)).toMatchObject([{ changed: true }, { error: 'changed_since_approval' }]);
+    const notices = "SELECT json_extract(data, '$.message') AS said FROM events WHERE kind = 'notice'";
+    expect(app.rows(notices)).toEqual([
+      { said: 'local_fs.edit_file a was not run: the file is not the one that was asked about.' },
+    ]);
     expect(told(result)[1]?.message).toMatch(/ "a" has changed since it was read\. Read it again/);
   });
 });

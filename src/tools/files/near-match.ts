@@ -165,7 +165,11 @@ function pair(lines: readonly string[], wanted: readonly string[], at: number, i
 const quoted = (line: string): string =>
   JSON.stringify(line.length > maxShown ? `${line.slice(0, maxShown).toWellFormed()}…` : line).replace(
     /[\u007f-\u00a0\u00ad\u2000-\u2025\u2027-\u206f\u3000\ufeff]|\p{M}/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) =>
+      character
+        .split('')
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join(''),
   );
 
 const numbered = /^\s*\d+(?:\t|: ?|\s*[|→] ?)/;
