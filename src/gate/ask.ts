@@ -1,4 +1,4 @@
-import type { Ask, Preview } from '../schema/ask.ts';
+import type { Ask } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ToolOutcome } from '../schema/protocol.ts';
 import { anewOf } from './anew.ts';
@@ -8,6 +8,7 @@ import type { LedgerDeps } from './entries.ts';
 import type { Ledger } from './ledger.ts';
 import { foresee } from './foresee.ts';
 import { type OfferDeps, offerToAgent } from './offer.ts';
+import { preimageOf, toolPreview } from './preimage.ts';
 import { previewOf } from './recall.ts';
 import { changedSince, deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
 import type { ChangedArguments } from './run.ts';
@@ -38,13 +39,8 @@ type Asked = {
   readonly preimage: string | null;
 };
 
-const preimageOf = (preview: Preview): string | null => preview.preimage?.sha256 ?? null;
-
 /** Questions about calls: asked, waited for, and held against what would run by then. */
 export function createAsker(deps: AskerDeps, ledger: Ledger, { look, judge, start, allowed }: Steps) {
-  const toolPreview = async ({ found }: GateCall, { prepared }: Judged): Promise<Preview> =>
-    (await found.tool.preview?.(prepared.args, prepared.facts, prepared.site)) ?? {};
-
   const unfitFor = ({ found }: GateCall, { prepared }: Judged): Refused | null => {
     const unfit = found.tool.unfit?.(prepared.facts) ?? null;
     return unfit === null ? null : { kind: 'refused', ...unfit };

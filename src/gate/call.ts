@@ -120,7 +120,7 @@ export function createGate(deps: GateDeps) {
   };
 
   const asker = createAsker(deps, ledger, { look, judge, start, allowed });
-  const unknown = createUnknown(deps, ledger, { judge, start });
+  const unknown = createUnknown(deps, ledger, { look, judge, start });
 
   const inOrder = async (run: GateRun, body: (turn: Turn) => Promise<ToolOutcome>): Promise<ToolOutcome> => {
     const turn = await run.order.enter();

@@ -1,4 +1,4 @@
-import type { Ask } from '../schema/ask.ts';
+import type { Ask, Preview } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Evaluation } from '../schema/policy.ts';
 import type { ToolOutcome } from '../schema/protocol.ts';
@@ -9,16 +9,27 @@ import { waitForAsk } from './budget.ts';
 import { withChange } from './changed.ts';
 import { createEntries, type LedgerDeps } from './entries.ts';
 import { findTool } from './find.ts';
+import { foresee } from './foresee.ts';
 import type { Ledger } from './ledger.ts';
+import { preimageOf, toolPreview } from './preimage.ts';
 import { deniedByPolicy } from './refusals.ts';
 import { errorText } from './result.ts';
-import type { Judged, RequestedCall } from './stages.ts';
+import type { GateCall, Judged, RequestedCall } from './stages.ts';
 import { underLease } from './under-lease.ts';
 
 const unknownText = errorText(
   'outcome_unknown',
   'This call had started when the process ended, and whether it took effect is not known. Look before you repeat it.',
 );
+
+const madeOnce = errorText(
+  'outcome_unknown',
+  'This call had started when the process ended. It was not run again, because its file is not what it was before: the call may have changed it. Read it before you repeat the call.',
+);
+
+/** What would be written is there already. */
+const changesNothing = ({ found }: GateCall, { prepared }: Judged): boolean =>
+  prepared.leaves === undefined && (found.tool.unfit?.(prepared.facts) ?? null) === null;
 
 /** Longest beginning of the arguments that stands for a summary where none was made. */
 const maxSummary = 120;
@@ -37,14 +48,23 @@ type Changed = { readonly kind: 'changed'; readonly ask: string; readonly judged
  * Calls that were found started and not ended (03 §11.5). None is executed again unless a person says so: he may let it
  * run again, take it as done with a result in his own words, or leave it, and the model is told that nobody knows.
  */
-export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }: Pick<Steps, 'judge' | 'start'>) {
+export function createUnknown(
+  deps: LedgerDeps,
+  ledger: Ledger,
+  { look, judge, start }: Pick<Steps, 'look' | 'judge' | 'start'>,
+) {
   const { ended } = createEntries(deps);
 
   /**
    * Asked from what is on record: the call itself may no longer be possible, just because it did run.
    * @param changed what would run by now, after a verdict on something else
    */
-  const raise = ({ run, request }: RequestedCall, known: KnownCall, changed: Changed | null): string => {
+  const raise = (
+    { run, request }: RequestedCall,
+    known: KnownCall,
+    changed: Changed | null,
+    fileNow: Preview['file_now'] | null,
+  ): string => {
     run.ahead.flush();
     const { tools, tool, args } = known;
     const before = known.ask_id === null ? null : deps.asks.show(known.ask_id);
@@ -67,6 +87,8 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }
           ...(places === undefined ? {} : { places }),
           ...(programs === undefined ? {} : { programs }),
           ...(before?.preview.paths === undefined ? {} : { paths: before.preview.paths }),
+          ...(before?.preview.preimage === undefined ? {} : { preimage: before.preview.preimage }),
+          ...(fileNow === null || fileNow === undefined ? {} : { file_now: fileNow }),
           ...(known.started_at === null ? {} : { started_at: new Date(known.started_at).toISOString() }),
         },
         cwd: before?.cwd ?? run.root,
@@ -108,8 +130,30 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }
     return { kind: 'result', ok, content, ...(error === null ? {} : { error }) };
   };
 
+  /** Whether the file of an approved change is the one that it was made for; null where nobody can tell. */
+  const fileOf = async (unfound: RequestedCall, known: KnownCall): Promise<Preview['file_now'] | null> => {
+    const before = known.ask_id === null ? undefined : deps.asks.show(known.ask_id).preview.preimage;
+    const found = findTool(unfound.run, unfound.request);
+    if (before === undefined || found.kind === 'refused') return null;
+    const call = { ...unfound, found };
+    const judged = await look(call);
+    if ('kind' in judged) return null;
+    if (preimageOf(await toolPreview(call, judged)) !== before.sha256) return 'another';
+    // What comes behind it was asked about on top of it; let run again, it leaves just that.
+    foresee(call.run, judged);
+    return 'as_before';
+  };
+
+  const endedOnce = (call: RequestedCall, known: KnownCall, ask: Ask): ToolOutcome => {
+    const what = `${known.tools}.${known.tool} ${ask.summary}`;
+    const message = `${what} was not run again: the file is not what it was before the call.`;
+    const notice = { kind: 'notice', level: 'warn', code: 'changed_since_approval', message } as const;
+    deps.feed.commit('normal', (record) => record(call.run.ref, notice));
+    return end(call, known, ask, 'unknown', madeOnce);
+  };
+
   /** Runs it once more, if it is still the call that the verdict was given to (03 §3.1). */
-  const runAgain = async (unfound: RequestedCall, ask: Ask): Promise<ToolOutcome | Changed> => {
+  const runAgain = async (unfound: RequestedCall, known: KnownCall, ask: Ask): Promise<ToolOutcome | Changed> => {
     const found = findTool(unfound.run, unfound.request);
     if (found.kind === 'refused') return ledger.refuse(unfound, found);
     const call = { ...unfound, found };
@@ -122,6 +166,9 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }
       const same =
         hash === ask.call_hash && (preview.places ?? places) === places && (preview.programs ?? programs) === programs;
       if (!same && evaluation.action !== 'allow') return { kind: 'changed', ask: ask.id, judged };
+      // To change what was changed already is not what was approved.
+      const isOther = ask.preimage !== null && preimageOf(await toolPreview(call, judged)) !== ask.preimage.sha256;
+      if (isOther && !changesNothing(call, judged)) return endedOnce(unfound, known, ask);
       const outcome = await start(call, judged);
       if (outcome !== 'extended') return outcome;
     }
@@ -131,16 +178,17 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }
     /** Asks what is to become of the call, and does that. */
     async settle(call: RequestedCall, known: KnownCall): Promise<ToolOutcome> {
       const open = known.ask_id === null ? null : deps.asks.show(known.ask_id);
-      let askId = open?.kind === 'unknown_outcome' ? open.id : raise(call, known, null);
+      const fileNow = await fileOf(call, known);
+      let askId = open?.kind === 'unknown_outcome' ? open.id : raise(call, known, null, fileNow);
       for (;;) {
         const ask = await waitForAsk(deps.asks, call.run, askId);
         if (ask === null) return { kind: 'suspended' };
         if (call.run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
         if (ask.state === 'answered') return end(call, known, ask, 'done', ask.verdict?.text ?? '');
         if (ask.state !== 'approved') return end(call, known, ask, 'unknown', unknownText);
-        const again = await runAgain({ ...call, planned: { seq: known.seq, ask_id: askId } }, ask);
+        const again = await runAgain({ ...call, planned: { seq: known.seq, ask_id: askId } }, known, ask);
         if (again.kind !== 'changed') return again;
-        askId = raise(call, known, again);
+        askId = raise(call, known, again, ask.preview.file_now ?? null);
       }
     },
   };

@@ -88,6 +88,8 @@ export type Preview = {
   readonly flags?: readonly CallFlag[];
   /** When a call of unknown outcome had started. */
   readonly started_at?: string;
+  /** Of such a call that was approved: whether the file that it changes is the one before it. */
+  readonly file_now?: 'as_before' | 'another';
   /** It takes the place of an ask before it: one whose arguments the operator changed, those of the model being `args`, or
    *  one that was approved when something else would have run. */
   readonly anew?:

@@ -53,6 +53,7 @@ export function askCard(
       ...(ask.question === null ? [] : questionParts(ask.question, pen)),
       ...(ask.kind === 'budget' ? budgetParts(ask.args, pen) : ask.kind === 'question' ? [] : callParts(ask, pen)),
       ...(ask.preview.started_at === undefined ? [] : [fact('started', ask.preview.started_at)]),
+      ...(ask.preview.file_now === undefined ? [] : [fact('file now', fileNow[ask.preview.file_now])]),
       fact('cwd', ask.cwd),
       fact('from', origin(ask, shown)),
       fact('rule', ruleText(ask, pen)),
@@ -66,6 +67,11 @@ export function askCard(
     choices: choices(ask),
   };
 }
+
+const fileNow = {
+  as_before: 'as it was before the call, which has not changed it',
+  another: 'not what it was before the call, which may have changed it',
+} as const;
 
 /** Who pages through the whole of a card meets what must be seen first, and what says the same again behind it. */
 const toldLast = (parts: readonly CardPart[]): readonly CardPart[] => [

@@ -209,6 +209,38 @@ describe('a call that lacks what the calls before it will bring', () => {
   });
 });
 
+describe('an approved change that had started when the process was killed', () => {
+  /** As the rows are behind the kill; `made`: the file was replaced by then. */
+  const killed = async (made: boolean): Promise<string> => {
+    const runId = await suspended({ a: lines }, [edit('a', 'one', 'one one'), edit('a', 'two', 'TWO')]);
+    for (const { id } of pending()) await answer(id);
+    await app.stop();
+    app.change("UPDATE tool_calls SET state = 'started', started_at = 1 WHERE seq = 2");
+    if (made) writeFileSync(path('a'), lines.replace('one', 'one one'));
+    expect(await resume(runId)).toMatchObject({ status: 'suspended' });
+    return runId;
+  };
+
+  it('is not made twice where a person lets it run again', async () => {
+    const runId = await killed(true);
+    expect(pending().map(({ preview }) => preview.file_now)).toEqual(['another']);
+    await answer(pending()[0]?.id ?? '', { outcome: 'answer', treat_as: 'run_again' });
+    const result = await resume(runId);
+    expect(text('a')).toBe(lines.replace('one', 'one one'));
+    // Killed ahead of the mark that the model has seen the file as it left it.
+    expect(told(result)).toMatchObject([{ error: 'outcome_unknown' }, { error: 'stale_read' }]);
+  });
+
+  it('is made where the file is what it was, and what follows it is not asked about again', async () => {
+    const runId = await killed(false);
+    expect(pending().map(({ preview }) => preview.file_now)).toEqual(['as_before']);
+    await answer(pending()[0]?.id ?? '', { outcome: 'answer', treat_as: 'run_again' });
+    expect(await resume(runId)).toMatchObject({ status: 'completed' });
+    expect(text('a')).toBe(lines.replace('one', 'one one').replace('two', 'TWO'));
+    expect(asks()).toHaveLength(3);
+  });
+});
+
 describe('edits here, this session', () => {
   it('lets the other edits of a message through that were asked about with it', async () => {
     const turns = [
