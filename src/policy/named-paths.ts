@@ -68,7 +68,10 @@ export function placesOfWord(
 ): readonly string[] {
   const places: string[] = [];
   const program = words[0]?.text ?? '';
-  const parts = [...partsOf(path), ...(unset === undefined ? [] : partsOf(unset)), ...pathsInCode(program, path)];
+  const parts = [path, ...(unset === undefined ? [] : [unset])].flatMap((text) => [
+    ...partsOf(text),
+    ...pathsInCode(program, text),
+  ]);
   for (const part of parts) for (const base of directories) places.push(placed(part, base, host));
   if (!open || !/[*?[]/.test(path)) return places;
   const files = places.flatMap((place) =>

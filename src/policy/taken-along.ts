@@ -167,8 +167,17 @@ function mountedBy(rest: readonly CommandWord[]): readonly CommandWord[] {
   });
 }
 
+/** `git stash -u` and `-a` take away what the repository does not know. */
+function stashesAll(rest: readonly CommandWord[]): boolean {
+  const texts = rest.map(({ text }) => text);
+  const at = texts.indexOf('stash');
+  if (at === -1 || !/^(?:-|push$|save$)/.test(texts[at + 1] ?? '')) return false;
+  return texts.slice(at).some((text) => /^(?:-[a-z]*[ua]|--all|--include-untracked)/.test(text));
+}
+
 /** What `git clean` removes files from: the directories it is given, else the one where it runs. */
 function cleanedBy(rest: readonly CommandWord[]): readonly CommandWord[] {
+  if (stashesAll(rest)) return [here];
   const at = rest.findIndex(({ text }) => text === 'clean');
   const words = at === -1 ? [] : rest.slice(at + 1);
   const options = words.filter(({ text }) => text.startsWith('-')).map(({ text }) => text);

@@ -3,14 +3,15 @@ import { expandingLine, substitutesIn, valuePayloads } from './assigned.ts';
 import { createDirectories } from './directories.ts';
 import { createNamedLines } from './named-lines.ts';
 import { createNames } from './names.ts';
-import { inputOrigins } from './origins.ts';
+import { anything, inputOrigins } from './origins.ts';
 import { cameFrom } from './filled-in.ts';
 import { listGivers, listsRead } from './lists.ts';
 import { readsCode, linesInCode } from './code-lines.ts';
 import { codeLines, type Payload, payloadsOf } from './payload.ts';
+import { printed } from './printed.ts';
 import { baseName, shells } from './programs.ts';
 import { createScriptFiles, filesWritten } from './script-files.ts';
-import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
+import type { ParseScript, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { type Choice, literalWord } from './words.ts';
 import { createWritten } from './written.ts';
 
@@ -29,7 +30,7 @@ const assigning: ReadonlySet<string> = new Set(
 const renaming: ReadonlySet<string> = new Set(['BASH_ALIASES', 'BASH_CMDS']);
 
 /** Settings by which a pattern stands for more files than it shows. */
-const widening: ReadonlySet<string> = new Set(['dotglob', 'nocaseglob', 'globdots', 'GLOB_DOTS']);
+const widening: ReadonlySet<string> = new Set(['dotglob', 'nocaseglob', 'globdots', 'GLOB_DOTS', 'GLOBIGNORE']);
 
 /** Those that go to another directory. */
 const changing: ReadonlySet<string> = new Set(['cd', 'chdir', 'pushd']);
@@ -138,6 +139,14 @@ function createFinder(parse: ParseScript | null) {
     for (const word of words.slice(1)) if (/^[A-Za-z_]\w*$/.test(word.text)) names.mayHold(word.text, origins);
   };
 
+  /** The words behind `printf -v`. */
+  const holdsPrinted = ([name, ...rest]: readonly CommandWord[]): void => {
+    if (name === undefined || name.open) return;
+    const values = printed([literalWord('printf'), ...rest]).map(literalWord);
+    names.give(name.text, values, { certain: false, append: false });
+    if (rest.some(({ open }) => open)) names.mayHold(name.text, [anything]);
+  };
+
   const assign = ({ name, words, certain, append }: Extract<Step, { kind: 'values' }>, around: Around): void => {
     // The reading with the latest values comes first, and its value is the latest.
     const values = words.flatMap((word) =>
@@ -148,6 +157,7 @@ function createFinder(parse: ParseScript | null) {
     if (values.length > 0) commands.push({ words: [], redirects: [], values, directories: at, revealed: true });
     if (name === null) return;
     names.give(name, values, { certain, append });
+    if (widening.has(name)) unnamed ??= `with ${name} patterns stand for other files`;
     if (renaming.has(name)) unnamed ??= `a name is given to another program: ${name}`;
     for (const value of values) for (const payload of valuePayloads(name, value)) reveal(payload, name, around);
   };
@@ -161,6 +171,8 @@ function createFinder(parse: ParseScript | null) {
     const input = own.length > 0 ? own : around.input;
     const given = originsOf(step);
     const origins = given.length > 0 ? given : outerOrigins;
+    // From here on every command reads something else.
+    if (step.words.length === 1 && given.length > 0 && isExec(step.words[0])) outerOrigins = [anything];
     for (const [index, choice] of names.readings([...step.words, ...targets]).entries()) {
       const words = step.words.flatMap((word) => expand(word, choice));
       const redirects = step.redirects.flatMap((one) => redirectsOf(one, choice));
@@ -280,8 +292,10 @@ function createFinder(parse: ParseScript | null) {
     if (wider !== undefined) unnamed ??= `with ${wider.text} patterns stand for other files`;
     if (name === 'trap') repeats = true;
     if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) names.forget();
+    if (name === 'printf' && words[1]?.text === '-v') holdsPrinted(words.slice(2));
     if (name === 'alias') named.addAliases(words.slice(1));
-    const givers = listGivers(words, around.origins);
+    const other = reading.has(name) && words.some(({ text }) => /^-[A-Za-z]*u/.test(text));
+    const givers = other ? [anything] : listGivers(words, around.origins);
     if (reading.has(name)) takes(words, givers);
     if (name === 'set') {
       const unknown = words.flatMap((word) => word.unknown?.origins ?? []);
@@ -368,6 +382,9 @@ function createFinder(parse: ParseScript | null) {
 function codeRead([program, ...rest]: readonly CommandWord[], input: readonly string[]): readonly string[] {
   return program === undefined || input.length === 0 || !readsCode(baseName(program.text), rest) ? [] : input;
 }
+
+const isExec = (word: ScriptWord | undefined): boolean =>
+  word?.length === 1 && word[0]?.kind === 'text' && word[0].value === 'exec';
 
 /** Most words that a command takes from what it reads. */
 const maxWordsRead = 256;

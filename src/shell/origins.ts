@@ -18,7 +18,12 @@ export const originsOf = (steps: readonly Step[], expand: Expand): readonly Orig
 function printedBy(steps: readonly Step[], expand: Expand, most: { left: number }): readonly Origin[] {
   const commands = steps.filter((step) => step.kind === 'command');
   const taken = new Set(commands.flatMap(({ input, words }) => [...input, ...words.flatMap(substituted)]));
-  return commands.filter((step) => step.words.length > 0 && !taken.has(step)).map((step) => origin(step, expand, most));
+  return commands
+    .filter((step) => !taken.has(step))
+    .flatMap((step) =>
+      // `$(<file)` prints what it reads.
+      step.words.length > 0 ? [origin(step, expand, most)] : readBy({ ...step, input: [] }, expand, most),
+    );
 }
 
 function origin(step: Command, expand: Expand, most: { left: number }): Origin {
@@ -35,7 +40,9 @@ export const inputOrigins = (step: Command, expand: Expand): readonly Origin[] =
 function readBy({ redirects, input }: Command, expand: Expand, most: { left: number }): readonly Origin[] {
   const opened = redirects.flatMap(({ operator, target, body }): readonly Origin[] => {
     if (body !== null) return [{ kind: 'text', text: body }, ...(/[$`]/.test(body) ? [anything] : [])];
-    if (target === null || !operator.startsWith('<') || operator === '<&') return [];
+    if (target === null || !operator.startsWith('<')) return [];
+    // A descriptor that the line has opened; the first one is what it reads anyway.
+    if (operator === '<&') return expand(target).some(({ text }) => !/^(?:0|-)$/.test(text)) ? [anything] : [];
     if (operator !== '<<<') return [anything];
     const words = expand(target);
     const known = words.every(({ open }) => !open);

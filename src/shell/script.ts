@@ -18,7 +18,12 @@ export type Piece =
       readonly path?: string;
       /** Of what name it is made. */
       readonly name?: string;
+      /** What is taken away from the value of that name. */
+      readonly removal?: Removal;
     };
+
+/** What `${X#a}` and its like take away; the pattern is null where it is not known. */
+export type Removal = { readonly operator: string; readonly pattern: string | null };
 
 export type ScriptWord = readonly Piece[];
 

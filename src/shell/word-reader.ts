@@ -1,6 +1,6 @@
 import type { Word, WordPart } from 'unbash';
 import { loosePart, looseText } from './loose-parse.ts';
-import type { Piece, ScriptWord, Step } from './script.ts';
+import type { Piece, Removal, ScriptWord, Step } from './script.ts';
 import { unquotedPieces } from './script-text.ts';
 import { homeMark } from './words.ts';
 
@@ -78,7 +78,16 @@ export function createWordReader(walk: Walk): {
         const plain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
         return plain
           ? [{ kind: 'variable', name: part.parameter, text: part.text, quoted }]
-          : [{ kind: 'open', text: part.text, name: part.parameter, unset: defaultOf(part), ...homeIn(part) }];
+          : [
+              {
+                kind: 'open',
+                text: part.text,
+                name: part.parameter,
+                unset: defaultOf(part),
+                ...homeIn(part),
+                ...removalIn(part),
+              },
+            ];
       }
       case 'CommandExpansion':
         return [{ kind: 'output', steps: walk.collected(part, depth), text: part.text, quoted }];
@@ -110,6 +119,16 @@ export function createWordReader(walk: Walk): {
 /** `${HOME:-x}`, `${HOME%/}`: the home directory, whatever is done to it. */
 const homeIn = ({ parameter, prefix, index }: Extract<WordPart, { type: 'ParameterExpansion' }>): { path?: string } =>
   parameter === 'HOME' && prefix === undefined && index === undefined ? { path: homeMark } : {};
+
+/** `${X#a}`: a pattern of literals and wildcards is known. */
+function removalIn({ operation, prefix, index }: Extract<WordPart, { type: 'ParameterExpansion' }>): {
+  removal?: Removal;
+} {
+  if (operation?.type !== 'Remove' || prefix !== undefined || index !== undefined) return {};
+  const { operator, operand } = operation;
+  const plain = operand?.parts?.every(({ type }) => type === 'Literal' || type === 'Glob') !== false;
+  return { removal: { operator, pattern: plain ? (operand?.text ?? '') : null } };
+}
 
 /** The literal that stands for a name without a value, `${X:-a}`; nothing where that is no literal, or another form. */
 function defaultOf({ operation }: Extract<WordPart, { type: 'ParameterExpansion' }>): string {

@@ -1,7 +1,8 @@
 import type { CommandWord, Origin, UnknownPart } from '../schema/command.ts';
 import { originsOf } from './origins.ts';
 import { printed } from './printed.ts';
-import type { Piece, ScriptWord, Step } from './script.ts';
+import { remaining, rests } from './removed.ts';
+import type { Piece, Removal, ScriptWord, Step } from './script.ts';
 
 /** What a name stands for: every literal that the line has given it so far, the latest last. */
 export type Variable = {
@@ -42,7 +43,7 @@ export function expandWord(word: ScriptWord, variables: Variables, choice: Choic
     const known = knownValue(only, variables, choice);
     // Unquoted, the shell splits what it puts in.
     if (known !== null) {
-      const texts = known.value.split(/[ \t\n]+/, maxSplit + 1);
+      const texts = splitAt(known.value, variables);
       if (texts.length > maxSplit) return null;
       const words = texts.flatMap((text) => (text === '' ? [] : [marked(text, known.certain)]));
       return [...words, ...otherwise(only, variables)];
@@ -81,6 +82,16 @@ function namesOf(piece: Piece): readonly string[] {
   return piece.kind === 'output'
     ? (soleCommand(piece.steps)?.words.flatMap((word) => word.flatMap(namesOf)) ?? [])
     : [];
+}
+
+/** At blanks, and at what the line has given to `IFS`. */
+function splitAt(value: string, variables: Variables): readonly string[] {
+  const texts = value.split(/[ \t\n]+/, maxSplit + 1);
+  const separators = new Set(variables.get('IFS')?.values.join('').replace(/\s/g, ''));
+  if (separators.size === 0) return texts;
+  let others = [value];
+  for (const separator of separators) others = others.flatMap((text) => text.split(separator, maxSplit + 1));
+  return [...new Set([...texts, ...others.slice(0, maxSplit + 1)])].slice(0, maxSplit + 1);
 }
 
 const joined = (left: CommandWord, right: CommandWord): CommandWord => ({
@@ -140,8 +151,12 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
     }
     case 'open': {
       const { text, unset, path = text, name } = piece;
-      const origins = name === undefined ? [] : (variables.get(name)?.origins ?? []);
-      return [{ text, path, open: true, ...(unset === undefined ? {} : { unset }), ...givenBy(origins, true) }];
+      const known = name === undefined ? undefined : variables.get(name);
+      const left = piece.removal === undefined ? [] : leftOf(piece.removal, known?.values ?? []);
+      const texts = left.flatMap((one) => (typeof one === 'string' ? [marked(one, known?.certain === true)] : []));
+      const origins = [...(known?.origins ?? []), ...left.flatMap((one) => (typeof one === 'string' ? [] : one))];
+      if (texts.length > 0 && origins.length === 0) return texts;
+      return [...texts, { text, path, open: true, ...(unset === undefined ? {} : { unset }), ...givenBy(origins, true) }];
     }
     case 'brace':
       return (
@@ -173,6 +188,14 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
     }
   }
 }
+
+/** What is left of each value: the text, or where that is not known, or the shell splits it, what it may be. */
+const leftOf = (removal: Removal, values: readonly string[]): readonly (string | readonly Origin[])[] =>
+  values.map((value) => {
+    const left = remaining(value, removal);
+    if (left === null) return rests(value, removal);
+    return /\s/.test(left) ? [{ kind: 'text', text: left }] : left;
+  });
 
 function knownValue(
   piece: Extract<Piece, { kind: 'variable' | 'output' }>,

@@ -46,6 +46,8 @@ describe('a directory that is taken with all it holds', () => {
     ['rsync -a ~/ host:x', '**/{.ssh,.gnupg}/**', '/home/u/ holds /home/u/.ssh'],
     ['scp -r ~ host:', '**/.ssh/**', '/home/u holds /home/u/.ssh'],
     ['zip -r x.zip /', '/etc/shadow', '/ holds /etc/shadow'],
+    ['git stash -a', 'vendor/.aws/**', '. holds /srv/p/vendor/.aws'],
+    ['git stash push -qu -m x', 'vendor/.aws/**', '. holds /srv/p/vendor/.aws'],
     ['cp -r vendor x', '**/{.aws,.azure}/**', 'vendor holds /srv/p/vendor/.aws'],
     ['cp -r src x', '**/*.kdbx', 'src holds /srv/p/src/a.kdbx'],
     ['mv vendor x', 'vendor/.aws/**', 'vendor holds /srv/p/vendor/.aws'],
@@ -66,6 +68,9 @@ describe('a directory that is taken with all it holds', () => {
 
   it.each([
     'cp -r src x',
+    'git stash',
+    'git stash push -m a',
+    'git stash apply -q',
     'cp -r src .',
     'docker run --rm -v "$PWD:/app" -w /app img npm test',
     'docker run -v ./src:/src -v data:/home img',

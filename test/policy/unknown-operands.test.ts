@@ -50,6 +50,13 @@ const verdict = async (command: string, ...denied: readonly string[]): Promise<s
 
 describe('an operand that only the run knows', () => {
   it.each([
+    // What a file holds that the shell itself reads.
+    'cat $(<names)',
+    'cp "$(<names)" out',
+    'exec 3<names; read X <&3; cat $X',
+    'exec < names; read X; cat "$X"',
+    'read -u 3 X; cat $X',
+    'X=a.env; cat $\u007bX#$Y}',
     // What a search finds.
     "find . -name '.e*' -exec cat {} \\;",
     'find . -exec cp {} /tmp/x \\;',

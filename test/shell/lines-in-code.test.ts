@@ -129,6 +129,11 @@ describe('a denied place in the code of a program', () => {
     `echo 'BEGIN { system("cat .env") }' > x.awk; awk --file=x.awk a`,
     "printf 'a\\0.env\\0' | xargs -0 cat",
     'cat $\u007bX:-.env}',
+    'X=a.env; cat $\u007bX#a}',
+    'IFS=,; X=a,.env; cat $X',
+    `sqlite3 db "select readfile('$\u007bX=.env}')"`,
+    "tclsh <<< 'puts [read [open .env]]'",
+    "printf -v X '%s%s' .e nv; cat $X",
   ])('is seen: %s', (line) => {
     expect(verdict(line)).toBe('deny');
   });
