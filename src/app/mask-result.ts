@@ -14,7 +14,7 @@ export const maskResultWith =
       }
       if (Array.isArray(value)) return value.map(mask);
       if (typeof value !== 'object' || value === null) return value;
-      return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mask(member)]));
+      return Object.fromEntries(Object.entries(value).map(([key, member]) => [mask(key), mask(member)]));
     };
     if (!result.ok) {
       const message = mask(result.message);

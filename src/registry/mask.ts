@@ -1,3 +1,5 @@
+import { encodedForms, formsOf } from './mask-forms.ts';
+import { type Known, maskLines, type Sought } from './mask-lines.ts';
 import { hidden, maskPatterns, patternStreams } from './mask-patterns.ts';
 import { createMaskStream, type MaskStream } from './mask-stream.ts';
 import { inTurn } from './pattern-stream.ts';
@@ -5,8 +7,8 @@ import { inTurn } from './pattern-stream.ts';
 /** Hides secrets in what leaves for people, models and records (11 §5.3). */
 export type Mask = {
   /**
-   * Makes a value known. From now on it is replaced by `•••(label)`, also in base64 and percent-encoded form. Values
-   * below 8 characters are not replaced (08 §11.4). A value keeps its first label.
+   * Makes a value known. From now on it is replaced by `•••(label)`, also in base64, percent-encoded and other ways
+   * of writing it. Values below 8 characters are not replaced (08 §11.4). A value keeps its first label.
    */
   register(label: string, value: string): void;
   /** The text with known values and secret patterns replaced; the same string when there is nothing to hide. */
@@ -28,8 +30,6 @@ export type Mask = {
 /** Shorter values are too likely to stand in other text by chance (08 §11.4). */
 const minLength = 8;
 
-type Known = { readonly form: string; readonly label: string };
-
 /** The name of a member as it is shown, and whether its whole value is a credential. */
 type Name = { readonly shown: string; readonly isCredential: boolean };
 
@@ -41,7 +41,8 @@ const longestName = 64;
 export function createMask(): Mask {
   const values = new Set<string>();
   // Longest first: a value that contains another one is replaced as a whole.
-  let known: Known[] = [];
+  let known: readonly Known[] = [];
+  let inLines: Sought = { dumped: [], encoded: [] };
   let forms: readonly string[] = [];
   /** The same few names come again with every event. */
   const names = new Map<string, Name>();
@@ -49,23 +50,31 @@ export function createMask(): Mask {
   const register = (label: string, value: string): void => {
     if (value.length < minLength || values.has(value)) return;
     values.add(value);
-    const written = new Set(formsOf(value).filter((form) => form.length >= minLength));
-    known = [...known, ...[...written].map((form) => ({ form, label }))].sort(
-      (one, other) => other.form.length - one.form.length,
-    );
+    const mark = `${hidden}(${label})`;
+    const add = (list: readonly Known[], more: readonly string[]): readonly Known[] =>
+      [...list, ...more.filter((form) => form.length >= minLength).map((form) => ({ form, mark }))].sort(
+        (one, other) => other.form.length - one.form.length,
+      );
+    known = add(known, formsOf(value));
+    inLines = {
+      dumped: add(inLines.dumped, [...new Set([value, value.trim()])]),
+      encoded: add(inLines.encoded, encodedForms(value)),
+    };
     forms = known.map(({ form }) => form);
     names.clear();
   };
 
   const maskKnown = (text: string): { text: string; count: number } => {
-    let masked = text;
-    let count = 0;
-    if (text.length < minLength) return { text, count };
-    for (const { form, label } of known) {
+    if (text.length < minLength || known.length === 0) return { text, count: 0 };
+    // First, since a part that one line holds whole would be gone from among the others.
+    const wrapped = text.length < 2 * minLength ? { text, count: 0 } : maskLines(text, inLines);
+    let masked = wrapped.text;
+    let count = wrapped.count;
+    for (const { form, mark } of known) {
       if (!masked.includes(form)) continue;
       const parts = masked.split(form);
       count += parts.length - 1;
-      masked = parts.join(`${hidden}(${label})`);
+      masked = parts.join(mark);
     }
     return { text: masked, count };
   };
@@ -138,35 +147,3 @@ const credentialNames: ReadonlySet<string> = new Set([
   'x-api-key',
   'x-goog-api-key',
 ]);
-
-/** The ways in which a value may be written into a text. */
-function formsOf(value: string): readonly string[] {
-  const percent = encodeURIComponent(value.toWellFormed());
-  return [
-    value,
-    // As it stands inside JSON text.
-    JSON.stringify(value).slice(1, -1),
-    percent,
-    percent.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
-    percent.replaceAll('%20', '+'),
-    ...base64FormsOf(value),
-  ];
-}
-
-/**
- * Base64 of the value at each of the three places that it can have inside a longer encoded text, without the characters
- * at either end that its neighbours share.
- */
-function base64FormsOf(value: string): readonly string[] {
-  const bytes = Buffer.from(value, 'utf8');
-  const forms: string[] = [];
-  for (const before of [0, 1, 2]) {
-    const text = Buffer.concat([Buffer.alloc(before), bytes])
-      .toString('base64')
-      .replace(/=+$/, '');
-    const shared = (before + bytes.length) % 3 === 0 ? 0 : 1;
-    const form = text.slice(before === 0 ? 0 : before + 1, text.length - shared);
-    forms.push(form, form.replaceAll('+', '-').replaceAll('/', '_'));
-  }
-  return forms;
-}
