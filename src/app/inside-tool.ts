@@ -23,20 +23,41 @@ export type AttemptDeps = {
 };
 
 /**
- * Refuses a command to what a tool call of this database has started, also where that has taken the marker out of its
- * environment. @throws RuntimeError inside_tool
+ * Refuses a command to what a tool call has started, also where that has taken the marker out of its environment: a call
+ * of this database is known by its row, one of another by the marker of its family. @throws RuntimeError inside_tool
  */
 export function refuseInside(deps: AttemptDeps, command: string): void {
-  const running = deps.calls.running();
-  const call = running.length === 0 ? undefined : callOf(running, process.pid);
-  if (call === undefined) return;
-  note(deps, call.run_id, { command, call_id: call.call_id, by: 'process' });
+  const family = familyOf(process.pid);
+  const call = callOf(deps.calls.running(), family);
+  const run = call?.run_id ?? markerOf(family);
+  if (run === null) return;
+  note(deps, run, { command, ...(call === undefined ? {} : { call_id: call.call_id }), by: 'process' });
   throw insideTool(command);
 }
 
-/** The call that has started a process, or one that it descends from. */
-function callOf(running: readonly RunningChild[], process: number): RunningChild | undefined {
-  const family = familyOf(process);
+type Family = ReturnType<typeof familyOf>;
+
+/** The marker that one of a family was started with, the nearest first; null where none was, or where it is not told. */
+function markerOf(family: Family): string | null {
+  for (const pid of family.keys()) {
+    const found = /(?:^|\0)REINS_RUN_ID=([^\0]{1,64})/.exec(environmentOf(pid))?.[1];
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** As it was when its program started. */
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    // It has ended, is another user's, or the system has no such file.
+    return '';
+  }
+}
+
+/** The call that has started one of a family. */
+function callOf(running: readonly RunningChild[], family: Family): RunningChild | undefined {
   return running.find(({ pid, pid_start }) => {
     const start = family.get(pid);
     // Of a leader that has ended only the number is left, which nobody gets while its group lives.
@@ -52,7 +73,7 @@ export function comesFromTool(deps: AttemptDeps, ports: { readonly client: numbe
   const running = deps.calls.running();
   if (running.length === 0) return false;
   const inode = inodeOf(ports);
-  const call = inode === null ? undefined : holdersOf(inode).flatMap((pid) => callOf(running, pid) ?? [])[0];
+  const call = inode === null ? undefined : holdersOf(inode).flatMap((pid) => callOf(running, familyOf(pid)) ?? [])[0];
   if (call === undefined) return false;
   note(deps, call.run_id, { command: 'beam request', call_id: call.call_id, by: 'connection' });
   return true;

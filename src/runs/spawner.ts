@@ -60,7 +60,8 @@ export function createSpawner(root: URL) {
     // In a session of its own, so that the terminal's Ctrl-C reaches the program alone.
     const made = fork(fileURLToPath(new URL('workers/spawner.js', root)), [], {
       execArgv: [`--max-old-space-size=${heapMb}`],
-      env: {},
+      // What it starts is known by it, also where that has replaced itself (11 §6.2).
+      env: { REINS_RUN_ID: 'spawner' },
       cwd: '/',
       detached: true,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

@@ -58,6 +58,8 @@ it.each([
     `approvals respond ${ask} --approve --no-resume`,
     `--db .reins/local.db approvals respond ${ask} --approve`,
     'config set approval-ceiling never',
+    // No row of that database tells of the call, and the setting is the user's.
+    '--db ../other.db config set shell true',
   ];
   const lines = attempts.map((words) => `${before} ${reins} ${words}; echo $? >> codes`);
   const done = (count: number) => `until [ "$(wc -l < codes)" = ${count} ]; do sleep 0.1; done`;
@@ -76,6 +78,7 @@ it.each([
     '5',
     '5',
     '5',
+    '5',
   ]);
   expect(existsSync(canary())).toBe(false);
   expect(rows(world, 'SELECT state FROM asks')).toEqual([{ state: 'pending' }]);
@@ -85,4 +88,21 @@ it.each([
   ).toEqual(
     [...Array(3).fill('approvals respond'), 'config set'].map((command) => ({ run_id: attacker?.['id'], command })),
   );
+});
+
+it('what takes the place of the process of a call is known by whoever started that', async () => {
+  await addScript(world, [
+    {
+      match: { role: 'user' },
+      reply: { tool_calls: [{ name: 'local_shell.local_shell', arguments: { command: './attack' } }] },
+    },
+    { match: { role: 'tool' }, reply: { text: 'done' } },
+  ]);
+  world.write('../allow.json', JSON.stringify({ default_action: 'allow' }));
+  const line = `exec env -u REINS_RUN_ID "${process.execPath}" "${program}" --db ../other.db config set shell true`;
+  chmodSync(world.write('attack', `#!/bin/sh\n${line}\n`), 0o755);
+  expect((await world.run(['run', ...tester, '--shell', '--policy', '../allow.json', 'attack'])).code).toBe(0);
+  const [call] = rows(world, 'SELECT result FROM tool_calls');
+  expect(String(call?.['result'])).toContain('was called from inside a tool run');
+  expect(existsSync(join(world.home, '.reins/config.json'))).toBe(false);
 });
