@@ -1,5 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
@@ -21,7 +33,7 @@ export async function writeWhole(
   const there = kindOf(path);
   if (there === 'other') throw cannot(path, 'it is no regular file');
   if (there === 'file' && !force) throw taken;
-  const temporary = join(dirname(path), `.${basename(path).slice(0, 200)}.${randomBytes(6).toString('hex')}`);
+  const temporary = join(dirname(path), `.${basename(path).slice(0, 60)}.reins-tmp-${randomBytes(6).toString('hex')}`);
   let descriptor: number;
   try {
     descriptor = openSync(temporary, 'wx', 0o600);
@@ -30,6 +42,7 @@ export async function writeWhole(
   }
   try {
     try {
+      removeLeftOver(dirname(path), fstatSync(descriptor));
       for await (const piece of pieces) attempt(path, () => writeFileSync(descriptor, piece));
       attempt(path, () => fsyncSync(descriptor));
     } finally {
@@ -40,6 +53,26 @@ export async function writeWhole(
   } finally {
     // Gone already after a rename.
     rmSync(temporary, { force: true });
+  }
+}
+
+const leftOver = /^\..*\.reins-tmp-[0-9a-f]{12}$/;
+/** Whoever still writes to a file has changed it since. */
+const leftOverMs = 60 * 60 * 1000;
+
+/**
+ * Removes what a writer that was killed has left in a directory. Never throws.
+ * @param fresh of a file that was made there just now: whose it is, and what time it is there
+ */
+function removeLeftOver(directory: string, fresh: Stats): void {
+  try {
+    for (const name of readdirSync(directory).filter((name) => leftOver.test(name))) {
+      const stats = lstatSync(join(directory, name));
+      const isOurs = stats.isFile() && stats.uid === fresh.uid && (stats.mode & 0o777) === 0o600;
+      if (isOurs && fresh.mtimeMs - stats.mtimeMs > leftOverMs) rmSync(join(directory, name), { force: true });
+    }
+  } catch {
+    // It may be written to and not read; or another process has removed the file first.
   }
 }
 
