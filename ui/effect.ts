@@ -86,6 +86,7 @@ export type Effect =
     }
   | { readonly do: 'delete-session'; readonly name: string; readonly force: boolean }
   | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
+  | { readonly do: 'use-policy'; readonly name: string }
   | { readonly do: 'test-backend'; readonly name: string }
   | { readonly do: 'report'; readonly what: ReportKind; readonly of?: string }
   /** How far a run has used up its bounds. */

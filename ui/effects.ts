@@ -47,6 +47,8 @@ export type EffectDeps = {
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
   /** The policy of the turns, what is trusted for once, and the directory of `--local-exec-allowed-dir`. */
   readonly judgedUnder: () => Promise<Pick<StartRun, 'policy' | 'trust' | 'allowed_dir'>>;
+  /** What the next turns are judged under, in this program. */
+  readonly choosePolicy: (policy: string) => void;
   /** Lends the terminal to the editor of the operator. */
   readonly edit: (text: string, ask: string | null) => void;
   /** Prints lines on the main screen and waits for Enter. */
@@ -224,8 +226,28 @@ export function createEffects(deps: EffectDeps): Effects {
       attempt(async (client) => {
         dispatch({
           type: 'overlay',
-          overlay: { kind: 'explain', at: 0, ...(await reportOf(what, of ?? null, client, state(), now())) },
+          overlay: {
+            kind: 'explain',
+            at: 0,
+            ...(await reportOf(
+              { what, of: of ?? null, policy: (await deps.judgedUnder()).policy },
+              client,
+              state(),
+              now(),
+            )),
+          },
         });
+      }),
+    'use-policy': ({ name }) =>
+      attempt(async (client) => {
+        const { state: stands, name: policy } = await client.showPolicy({ policy: name });
+        if (stands !== 'ok')
+          throw new RuntimeError('usage', `policy ${policy} is ${stands}: the one in use stays`, {
+            hints: [`reins policy vet ${name}`],
+          });
+        deps.choosePolicy(name);
+        await link.lookAtPolicy();
+        say(`policy ${policy} judges from the next turn on, in this program`);
       }),
     forget: ({ id }) =>
       attempt(async (client) => {

@@ -1,5 +1,6 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { RunDetails } from '../src/schema/run-record.ts';
+import { toWire } from '../src/schema/errors.ts';
 import { callSummary } from '../src/view/call-summary.ts';
 import { instructionsLine } from '../src/view/instructions-line.ts';
 import { formatSpan, plural, tellTimes } from '../src/view/format.ts';
@@ -10,26 +11,26 @@ import type { State } from './state.ts';
 export type Report = { readonly title: string; readonly lines: readonly string[] };
 
 export async function reportOf(
-  what: ReportKind,
-  of: string | null,
+  { what, of, policy }: { readonly what: ReportKind; readonly of: string | null; readonly policy: string | null },
   client: RuntimeClient,
   state: State,
   now: number,
 ): Promise<Report> {
   switch (what) {
     case 'status': {
-      const { status, policy, dataDir, database, instructions } = await client.doctor({ probe: false });
+      const { status, dataDir, database, instructions } = await client.doctor({ probe: false });
       const { facts } = state;
+      const used = await client.showPolicy({ policy });
       return {
         title: 'Status',
         lines: [
           `model     ${facts.model ?? status.defaultModel} on ${facts.backend ?? status.defaultProvider}`,
-          `policy    ${policy.name} (${policy.source}${policy.sha256 === null ? '' : `, ${policy.sha256.slice(0, 8)}`})`,
+          `policy    ${used.name} (${used.source}${used.sha256 === null ? '' : `, ${used.sha256.slice(0, 8)}`})`,
           `chain     ${status.defaultChain === '' ? "the program's own" : status.defaultChain}`,
           `session   ${state.session?.name ?? '-'}`,
           `data      ${dataDir ?? '-'}`,
           `database  ${database.path}`,
-          `trust     ${await trustText(client)}`,
+          `trust     ${await trustText(client, policy)}`,
           ...instructions.map((file) => `agents    ${instructionsLine(file)}`),
           `shell     ${facts.shell ? 'on' : 'off'}`,
           ...(await boundLines(client, state)),
@@ -52,7 +53,7 @@ export async function reportOf(
     case 'usage':
       return { title: 'Usage', lines: await usageLines(client, state) };
     case 'vet': {
-      const { path, name } = await client.showPolicy({ policy: null });
+      const { path, name } = await client.showPolicy({ policy });
       const [file] = await client.vetPolicies({ policies: [path ?? name] });
       const findings = file?.findings ?? [];
       return {
@@ -64,11 +65,11 @@ export async function reportOf(
       };
     }
     case 'replay': {
-      const [policy = null, since] = (of ?? '').split(/\s+/);
+      const [replayed = null, since] = (of ?? '').split(/\s+/);
       const from = since === undefined ? now - 30 * dayMs : Date.parse(since);
       if (Number.isNaN(from)) return { title: 'Replay', lines: [`"${since}" is no date`] };
       const report = await client.replayCalls({
-        policy,
+        policy: replayed,
         trust: [],
         since: from,
         session: null,
@@ -88,20 +89,20 @@ export async function reportOf(
       };
     }
     case 'policy': {
-      const policy = await client.showPolicy({ policy: null });
+      const used = await client.showPolicy({ policy });
       return {
-        title: `Policy ${policy.name} (${policy.source})`,
+        title: `Policy ${used.name} (${used.source})`,
         lines: [
-          `${policy.path ?? 'shipped with the program'}`,
-          `sha256 ${policy.sha256 ?? '-'}`,
-          `state ${policy.state}`,
+          `${used.path ?? 'shipped with the program'}`,
+          `sha256 ${used.sha256 ?? '-'}`,
+          `state ${used.state}`,
           '',
-          ...policy.text.split('\n'),
+          ...used.text.split('\n'),
         ],
       };
     }
     case 'tools': {
-      const tools = await client.listTools({ policy: null, chain: null });
+      const tools = await client.listTools({ policy, chain: null });
       const shown = tools.filter((tool) => of === null || tool.tools === of);
       const words = { allow: 'allowed', approve: 'asks', deny: 'denied' } as const;
       return {
@@ -157,8 +158,14 @@ export async function reportOf(
 }
 
 /** What the next turn would use of this project and nobody trusts yet. */
-async function trustText(client: RuntimeClient): Promise<string> {
-  const open = await client.untrusted({ chain: 'chat', chain_path: null, policy: null, trust: [] });
+async function trustText(client: RuntimeClient, policy: string | null): Promise<string> {
+  // Where nothing is set up yet there is no chain to look at: the rest of the report is wanted all the more.
+  const open = await client
+    .untrusted({ chain: 'chat', chain_path: null, policy, trust: [] })
+    .catch((error: unknown) => {
+      if (toWire(error).code === 'chain_not_found') return [];
+      throw error;
+    });
   if (open.length === 0) return 'nothing waits for it';
   return `${open.map(({ kind, path }) => `${kind} ${path}`).join(', ')}: /trust reviews it`;
 }

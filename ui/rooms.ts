@@ -3,6 +3,7 @@ import { shownIdOf } from './approvals/approvals-state.ts';
 import { type ComposerEffects, createComposerEffects } from './composer/composer-effects.ts';
 import type { HistoryFile } from './composer/history-file.ts';
 import { createEffects, type EffectDeps, type Effects } from './effects.ts';
+import { createGoverning } from './governing.ts';
 import { createJudgedUnder, type JudgedUnder } from './judged-under.ts';
 import type { TuiOptions } from './options.ts';
 import { createPlanEffects, type PlanEffects } from './plan/plan-effects.ts';
@@ -57,8 +58,10 @@ export type Rooms = {
 /** Everything that happens behind a face, put together: what the reducer asks for is done here (10 §15). */
 export function createRooms(face: Face): Rooms {
   const { options, state, dispatch, say } = face;
-  const { client, request, now, shell } = options;
-  const judged = createJudgedUnder(options);
+  const { client, now, shell } = options;
+  const governing = createGoverning(options);
+  const { request } = governing;
+  const judged = createJudgedUnder({ ...options, request });
 
   const link: ClientLink = createClientLink({
     client,
@@ -71,7 +74,7 @@ export function createRooms(face: Face): Rooms {
       const { turn } = state();
       return turn === null || turn.elsewhere === null ? null : turn.run_id;
     },
-    policy: options.policy,
+    policy: governing.policy,
     model: options.model,
     key: face.key,
     settings: face.settings,
@@ -86,7 +89,7 @@ export function createRooms(face: Face): Rooms {
     state,
     dispatch,
     now,
-    options: options.planOptions,
+    options: governing.planOptions,
     shell,
     model: options.model,
   });
@@ -149,6 +152,7 @@ export function createRooms(face: Face): Rooms {
     inTmux: face.inTmux,
     clipboard: face.clipboard,
     judgedUnder: judged.under,
+    choosePolicy: governing.choose,
     edit: face.edit,
     print: face.print,
     printed: face.printed,

@@ -14,6 +14,10 @@ export function policySlash(args: string): Effect | string {
       return { do: 'report', what: 'policies' };
     case 'vet':
       return { do: 'report', what: 'vet' };
+    case 'use':
+      return rest === '' || /\s/.test(rest)
+        ? '/policy use takes the name of a policy: /policy list names them'
+        : { do: 'use-policy', name: rest };
     case 'replay':
       return rest === ''
         ? '/policy replay takes the name or the path of a policy'

@@ -175,7 +175,7 @@ export type State = {
   /** Keys in this time after a card was drawn answer nothing (10 §7.3). */
   readonly guardMs: number;
   /** The session for which edits of files here pass, as far as this program knows. */
-  readonly editsIn: string | null;
+  readonly editsIn: { readonly session: string | null; readonly policy: string | null } | null;
 };
 
 export const firstState = (

@@ -87,7 +87,8 @@ export function statusLine(state: State): Line {
     ...elsewhereField(state),
     ...modelField(state),
     { line: policyField(state), drop: never, right: false },
-    ...(state.editsIn !== null && state.editsIn === state.session?.id
+    // What is remembered counts under the policy that it was said under.
+    ...(state.editsIn?.session === (state.session?.id ?? '') && state.editsIn?.policy === state.facts.policy?.sha256
       ? [{ line: [say('edits pass', 'warn')], drop: 3, right: false }]
       : []),
     ...autoField(state),

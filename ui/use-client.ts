@@ -59,7 +59,7 @@ export type LinkOptions = SessionGround & {
   readonly definitions: () => Promise<void>;
   /** The run of a step rests, and its ask was answered here. */
   readonly goOnWithPlan: (plan: string) => void;
-  readonly policy: string | null;
+  readonly policy: () => string | null;
   readonly model: string | null;
   readonly key: OpeningDeps['key'];
   /** Told what is configured of the screen. */
@@ -102,7 +102,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   };
 
   const policyNow = (client: RuntimeClient): Promise<boolean> =>
-    lookAtPolicy({ client, dispatch, policy: options.policy });
+    lookAtPolicy({ client, dispatch, policy: options.policy() });
 
   const watchFeed = async (client: RuntimeClient, after: number): Promise<void> => {
     for await (const entries of client.watchFeed({ after, signal: ending.signal })) {
@@ -125,7 +125,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
   };
 
   const around = (client: RuntimeClient): OpeningDeps => {
-    const { policy, model, key, definitions } = options;
+    const { model, key, definitions } = options;
+    const policy = options.policy();
     const session = (): string | null => options.session()?.name ?? null;
     return { client, dispatch, policy, model, key, session, definitions };
   };

@@ -89,6 +89,7 @@ describe('/policy', () => {
   const call = (tools: string, tool: string, args: object) => ({ do: 'explain-call', call: { tools, tool, args } });
   it.each<[string, Effect | object]>([
     ['', { do: 'report', what: 'policy' }],
+    ['use strict', { do: 'use-policy', name: 'strict' }],
     ['list', { do: 'report', what: 'policies' }],
     ['vet', { do: 'report', what: 'vet' }],
     ['replay strict 2026-01-01', { do: 'report', what: 'replay', of: 'strict 2026-01-01' }],
@@ -97,9 +98,9 @@ describe('/policy', () => {
     ['explain local_fs.read_file', call('local_fs', 'read_file', {})],
   ])('%s', (args, effect) => expect(policySlash(args)).toEqual(effect));
 
-  it.each(['replay', 'explain', 'explain !', 'explain local_fs/read_file {', 'explain nonsense'])(
+  it.each(['replay', 'use', 'use a b', 'explain', 'explain !', 'explain local_fs/read_file {', 'explain nonsense'])(
     '%s says what is missing',
-    (args) => expect(policySlash(args)).toMatch(/^\/policy (?:replay|explain) takes /),
+    (args) => expect(policySlash(args)).toMatch(/^\/policy (?:replay|explain|use) takes /),
   );
 });
 

@@ -74,9 +74,15 @@ export const slashCommands: readonly SlashCommand[] = [
   command('image', '<path>', 'attach an image to the next message', [1, any], { source: 'files' }),
   command('approvals', '[id|forget]', 'open asks of every run', [0, 1], { aliases: ['asks'], source: 'asks' }),
   command('grants', '', 'what is allowed for this session; Delete forgets it'),
-  command('policy', '[show|vet|list|explain|replay]', 'the policy in use, and what it would say', [0, any], {
-    source: ['show', 'vet', 'list', 'explain', 'replay'],
-  }),
+  command(
+    'policy',
+    '[show|use|vet|list|explain|replay]',
+    'the policy in use, what it would say, or another one',
+    [0, any],
+    {
+      source: ['show', 'use', 'vet', 'list', 'explain', 'replay'],
+    },
+  ),
   command('trust', '', 'review untrusted content and changed tools'),
   command('plan', '[show|new|next|auto|retry|skip|replan|switch|list]', 'the plan', [0, any], {
     source: ['show', 'new', 'next', 'auto', 'retry', 'skip', 'replan', 'switch', 'list'],

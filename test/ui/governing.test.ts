@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RuntimeClient } from '../../src/client/operations.ts';
+import { textOf } from '../../src/view/line.ts';
+import { createGoverning } from '../../ui/governing.ts';
+import type { TuiOptions } from '../../ui/options.ts';
+import { reportOf } from '../../ui/reports.ts';
+import { statusLine } from '../../ui/status-lines.ts';
+import { type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
+import { readyState } from './reducing.ts';
+
+let app: ScriptedApp;
+beforeAll(async () => {
+  app = await scriptedApp({ turns: [says('yes')] });
+});
+afterAll(() => app.close());
+
+it('the policy that was chosen judges what is started from then on, in place of that of the flags', async () => {
+  const options = {
+    policy: 'strict',
+    request: async () => ({ policy: 'strict' }),
+    planOptions: async () => ({ policy: 'strict' }),
+    // Only the policy of them is looked at here.
+  } as unknown as Pick<TuiOptions, 'policy' | 'request' | 'planOptions'>;
+  const governing = createGoverning(options);
+  const judged = async (): Promise<readonly (string | null)[]> => {
+    const client: RuntimeClient = app.client;
+    const [turn, step] = [await governing.request(client), await governing.planOptions(client, [])];
+    return [governing.policy(), turn.policy, step.policy];
+  };
+  expect(await judged()).toEqual(['strict', 'strict', 'strict']);
+  governing.choose('read-only');
+  expect(await judged()).toEqual(['read-only', 'read-only', 'read-only']);
+});
+
+it('what is told of the policy is of the one in use, not of the one that is configured', async () => {
+  const report = (what: 'policy' | 'status' | 'vet' | 'tools') =>
+    reportOf({ what, of: null, policy: 'read-only' }, app.client, readyState({ session: null }), 0);
+  expect((await report('policy')).title).toBe('Policy read-only (builtin)');
+  expect((await report('vet')).title).toBe('Policy read-only: vet');
+  expect((await report('status')).lines.find((line) => line.startsWith('policy'))).toMatch(/^policy {4}read-only \(/);
+  const tools = (await report('tools')).lines;
+  expect(tools.find((line) => line.startsWith('local_fs.write_file'))).toContain('denied');
+});
+
+it('edits pass under the policy that it was said under, and the status line says it there alone', () => {
+  const { facts } = readyState();
+  const under = (sha256: string): string =>
+    textOf(
+      statusLine(
+        readyState({
+          size: { columns: 120, rows: 30 },
+          editsIn: { session: 's1', policy: 'a'.repeat(64) },
+          facts: { ...facts, policy: { name: 'p', sha256, invalid: false } },
+        }),
+      ),
+    );
+  expect(under('a'.repeat(64))).toContain('edits pass');
+  expect(under('b'.repeat(64))).not.toContain('edits pass');
+});
