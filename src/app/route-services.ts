@@ -84,7 +84,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
   const { sessions, settings, actor } = store;
   const { tenant } = options;
   const recordedRuns = createRecordedRuns(store.sql, tenant, store.lostRuns.ids);
-  const recorded = createRecorded({ ...store, recorded: recordedRuns, now });
+  const recorded = createRecorded({ ...store, recorded: recordedRuns, now, queuePlace: runs.placeOf });
   const copies = createSessionCopies(store.sql, tenant);
   const log = createAuditLog(store.sql, tenant);
   const find = createFindSession(sessions);

@@ -23,6 +23,8 @@ export type RecordedDeps = {
   readonly asks: Pick<Asks, 'ofRun'>;
   readonly documents: Pick<Documents, 'policyText'>;
   readonly now: () => number;
+  /** Of a server: the place of a run that waits for its turn there. */
+  readonly queuePlace?: (runId: string) => number | null;
 };
 
 /** Runs as they were recorded: what a person sees of a run that another process drives, rests, or has ended. */
@@ -206,6 +208,7 @@ function record(deps: RecordedDeps, row: RecordedRun): RunRecord {
       tokens: { used: counters.tokens, max: max.maxTokens },
     },
     permission_denials: deps.calls.denials(row.id).map(denial),
+    queue_place: row.status === 'queued' ? (deps.queuePlace?.(row.id) ?? null) : null,
     run_by: head !== undefined && isDriven(head, deps.now()) ? driverOf(head.lease_owner ?? '') : null,
   };
 }

@@ -169,6 +169,9 @@ export function createRuns(deps: RunsDeps) {
     /** Whether the run is one of this process, or was until now. */
     isHere: lives.has,
 
+    /** The place of a run among those of this process that wait for their turn, from 1; null when it does not wait here. */
+    placeOf: (runId: string): number | null => slots?.placeOf(runId) ?? null,
+
     /** A run of this process that starts another one. @throws RuntimeError run_not_active */
     parentRun: (runId: string): ParentRun => parentRun(deps, going(runId)),
 

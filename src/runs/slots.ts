@@ -20,11 +20,11 @@ const mostQueued = 100;
 export function createSlots(deps: SlotsDeps) {
   const { runs, feed, now, most } = deps;
   let active = 0;
-  const queue: (() => boolean)[] = [];
+  const queue: { readonly runId: string; readonly start: () => boolean }[] = [];
   const next = (): void => {
     while (active < most()) {
-      const [start] = queue;
-      if (start === undefined || !start()) return;
+      const [first] = queue;
+      if (first === undefined || !first.start()) return;
     }
   };
 
@@ -54,7 +54,7 @@ export function createSlots(deps: SlotsDeps) {
       let stopHeeding = (): void => {};
       /** @returns false when the row cannot be written: then it keeps its place, and begins once that is possible. */
       const start = (): boolean => {
-        const place = queue.indexOf(start);
+        const place = queue.findIndex((each) => each.start === start);
         // It has begun already, by another of the ways to begin.
         if (place === -1) {
           stopHeeding();
@@ -72,7 +72,7 @@ export function createSlots(deps: SlotsDeps) {
         return true;
       };
       abort.signal.addEventListener('abort', start);
-      queue.push(start);
+      queue.push({ runId: run_id, start });
       // Another process may have left word that it is to end, also before it came here.
       stopHeeding = heedCancel(deps, live);
       if (abort.signal.aborted) start();
@@ -91,6 +91,12 @@ export function createSlots(deps: SlotsDeps) {
     async enter(live: LiveRun): Promise<void> {
       if (active >= most()) return wait(live);
       active += 1;
+    },
+
+    /** The place of a run among those that wait, from 1; null when it does not. */
+    placeOf(runId: string): number | null {
+      const place = queue.findIndex((each) => each.runId === runId);
+      return place === -1 ? null : place + 1;
     },
 
     leave(): void {

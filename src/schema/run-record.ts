@@ -65,6 +65,8 @@ export const RunRecord = object({
   result: string(),
   bounds: object({ turns: BoundUse, tool_calls: BoundUse, tokens: BoundUse }),
   permission_denials: array(whole<PermissionDenial>()),
+  /** Of a queued run its place among those that wait, from 1; null for others, and where another process has it. */
+  queue_place: nullable(number()),
   /** Null when no process works on it. */
   run_by: nullable(Driver),
 });

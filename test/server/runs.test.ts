@@ -228,10 +228,13 @@ test('so many runs are active at once as the operator says; others wait for thei
   const second = await server.run();
   const third = await server.run();
   const status = async (id: string) => (await server.client.getRun({ id })).status;
+  const place = async (id: string) => (await server.client.getRun({ id })).queue_place;
   expect([await status(first), await status(second), await status(third)]).toEqual(['waiting', 'queued', 'queued']);
+  expect([await place(first), await place(second), await place(third)]).toEqual([null, 1, 2]);
   await server.client.endRun({ id: second });
   await server.app.client.awaitRun({ run_id: second });
   expect([await status(second), await status(third)]).toEqual(['cancelled', 'queued']);
+  expect([await place(second), await place(third)]).toEqual([null, 1]);
   await server.client.endRun({ id: first });
   await server.app.client.awaitRun({ run_id: third });
   expect(await status(third)).toBe('completed');

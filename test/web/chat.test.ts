@@ -357,6 +357,35 @@ it('finds in a chat what is far from the view, and tells where it is', async () 
   expect(world.problems).toEqual([]);
 });
 
+it('says of a turn that waits for others that it is queued, and where, and ends it there', async () => {
+  const { client, app } = world.served;
+  await client.putConfigItem({ key: 'beam-max-runs', value: '1' });
+  for (const name of ['busy', 'behind', 'last']) await client.createSession({ name });
+  // It asks, and keeps its turn while it waits for the answer.
+  const first = await client.postMessage({ session: 'busy', text: 'show the file' });
+  await app.seen(first.run_id, 'ask');
+  const second = await client.postMessage({ session: 'behind', text: 'hello' });
+  const page = await world.open('/chat/last');
+  await page.getByRole('textbox', { name: 'Message' }).fill('hello');
+  await page.keyboard.press('Enter');
+  const head = page.locator('.conversation-head');
+  await head.getByText('queued, place 2').waitFor();
+  await client.endRun({ id: second.run_id });
+  await head.getByText('queued, next').waitFor();
+  expect(await page.getByText('running', { exact: true }).count()).toBe(0);
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Really end it?' }).click();
+  await page.getByText('cancelled over HTTP').waitFor();
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await head.getByText('queued, next').waitFor();
+  await client.endRun({ id: first.run_id });
+  await page.getByText('what I found').waitFor();
+  await head.getByText('queued').waitFor({ state: 'detached' });
+  await client.deleteConfigItem({ key: 'beam-max-runs' });
+  expect(world.problems).toEqual([]);
+});
+
 it('renames, forks and deletes a chat, each where it leads', async () => {
   const page = await world.open('/chat/long');
   const dialog = page.getByRole('dialog');

@@ -1,11 +1,13 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
 import { useHistoryState } from 'wouter/use-browser-location';
+import type { RunRecord } from '../../src/schema/run-record.ts';
 import { client } from '../data/client.ts';
 import { useStore } from '../data/store.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote } from '../parts/states.tsx';
+import { queueWords } from '../runs/use-run.ts';
 import { draftOf, type SendOptions } from './kept.ts';
 import { OptionsButton } from './options.tsx';
 import type { Chat } from './use-chat.ts';
@@ -22,6 +24,7 @@ export function Composer({
   chat,
   rests,
   waits,
+  queued,
   options,
   onOptions,
 }: {
@@ -31,6 +34,8 @@ export function Composer({
   readonly waits: boolean;
   /** The run of the chat waits for somebody. */
   readonly rests: boolean;
+  /** Its run, while that waits for its turn. */
+  readonly queued: RunRecord | null;
   readonly options: SendOptions;
   readonly onOptions: (options: SendOptions) => void;
 }) {
@@ -119,7 +124,12 @@ export function Composer({
         }}
         onKeyDown={onKeyDown}
       />
-      {active && text.trim() !== '' ? (
+      {queued === null ? null : (
+        <p className="small muted" role="status">
+          {queueWords(queued)}: the server has as many runs at work as it may. It begins by itself, and can be stopped.
+        </p>
+      )}
+      {active && text.trim() !== '' && queued === null ? (
         <p className="small muted" role="status">
           {waits
             ? 'The turn waits for your answer: this can be sent when it is over.'

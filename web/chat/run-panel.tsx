@@ -1,17 +1,14 @@
 import { Link } from 'wouter';
 import { formatSpan } from '../../src/view/format.ts';
-import { client } from '../data/client.ts';
-import { useData } from '../data/use-data.ts';
+import type { RunRecord } from '../../src/schema/run-record.ts';
+import type { Data } from '../data/use-data.ts';
 import { Loaded } from '../parts/states.tsx';
 import { Bounds } from '../runs/bounds.tsx';
+import { queueWords } from '../runs/use-run.ts';
 import { RunPicture } from '../runs/run-picture.tsx';
 
 /** Beside a chat on a wide screen: the newest run as a picture, and what it has used of its bounds. */
-export function RunPanel({ runId }: { readonly runId: string | null }) {
-  const run = useData(runId === null ? null : `run ${runId}`, () => client.getRun({ id: runId ?? '' }), {
-    topics: ['runs', 'approvals'],
-    when: (entry) => entry.run_id === runId,
-  });
+export function RunPanel({ runId, run }: { readonly runId: string | null; readonly run: Data<RunRecord> }) {
   return (
     <aside className="run-panel" aria-label="The run">
       {runId === null ? (
@@ -22,7 +19,7 @@ export function RunPanel({ runId }: { readonly runId: string | null }) {
             <div className="stack">
               <p className="row">
                 <Link href={`/runs/${shown.id}`}>Run</Link>
-                <span className="tag">{shown.status}</span>
+                <span className="tag">{shown.status === 'queued' ? queueWords(shown) : shown.status}</span>
                 <span className="small muted">{formatSpan(shown.duration_ms)}</span>
               </p>
               <RunPicture run={shown} compact />

@@ -146,7 +146,7 @@ function Mark({ session, waits }: { readonly session: Session; readonly waits: b
   return (
     <>
       <span className="pulse" aria-hidden="true" />
-      <span className="sr">running</span>
+      <span className="sr">at work</span>
     </>
   );
 }

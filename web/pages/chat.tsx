@@ -22,6 +22,7 @@ import { useEverywhere, waitingChats } from '../frame/everywhere.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { Page } from '../parts/page.tsx';
+import { queueWords, useRun } from '../runs/use-run.ts';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote, Skeleton } from '../parts/states.tsx';
 import '../styles/chat.css';
@@ -111,6 +112,9 @@ function Conversation({
   readonly onOther: (name: string | null) => void;
 }) {
   const chat = useChat(name);
+  const run = useRun(chat.newestRun);
+  const queued =
+    chat.runId !== null && run.value?.id === chat.runId && run.value.status === 'queued' ? run.value : null;
   const area = useRef<HTMLDivElement>(null);
   const [filter] = useQuery('filter');
   // Who has found the chat by a word looks for it in there.
@@ -152,7 +156,7 @@ function Conversation({
           </h1>
           {chat.runId === null ? null : (
             <Link href={`/runs/${chat.runId}`} className={`tag ${waits ? 'warn' : 'accent'}`}>
-              {waits ? 'waits for you' : rests ? 'rests' : 'running'}
+              {waits ? 'waits for you' : rests ? 'rests' : queued !== null ? queueWords(queued) : 'running'}
             </Link>
           )}
           <span className="push">
@@ -192,9 +196,17 @@ function Conversation({
           onUse={use}
           sought={find.sought}
         />
-        <Composer name={name} chat={chat} rests={rests} waits={waits} options={options} onOptions={chosen.set} />
+        <Composer
+          name={name}
+          chat={chat}
+          rests={rests}
+          waits={waits}
+          queued={queued}
+          options={options}
+          onOptions={chosen.set}
+        />
       </div>
-      <RunPanel runId={chat.newestRun} />
+      <RunPanel runId={chat.newestRun} run={run} />
     </>
   );
 }

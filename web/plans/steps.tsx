@@ -5,6 +5,7 @@ import { AskCard } from '../approvals/ask-card.tsx';
 import { Button } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty } from '../parts/states.tsx';
+import { queueWords, useRun } from '../runs/use-run.ts';
 import { useRunText } from './use-run-text.ts';
 
 const looks: Readonly<Record<PlanStep['status'], string>> = {
@@ -59,6 +60,7 @@ function Step({
           <strong className="wrap">
             {ordinal}. <Safe text={description} mode="prose" />
           </strong>
+          {live && ask_id === null && run_id !== null ? <Queued runId={run_id} /> : null}
           <span className={`tag ${interrupted || ask_id !== null ? 'warn' : looks[status]}`}>{shown}</span>
         </div>
         {result === '' || ask_id !== null ? null : (
@@ -85,6 +87,12 @@ function Step({
       </div>
     </li>
   );
+}
+
+/** Its run has not begun: other runs of the server are ahead of it. */
+function Queued({ runId }: { readonly runId: string }) {
+  const { value } = useRun(runId);
+  return value?.status === 'queued' ? <span className="tag">{queueWords(value)}</span> : null;
 }
 
 function LiveText({ runId }: { readonly runId: string }) {

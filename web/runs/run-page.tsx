@@ -4,7 +4,7 @@ import type { RunRecord } from '../../src/schema/run-record.ts';
 import { formatSpan } from '../../src/view/format.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
-import { useAction, useData } from '../data/use-data.ts';
+import { useAction } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
@@ -20,6 +20,7 @@ import { StatusTag } from './run-list.tsx';
 import { StepsTab } from './steps-tab.tsx';
 import { TimelineTab } from './timeline-tab.tsx';
 import { TranscriptTab } from './transcript-tab.tsx';
+import { queueWords, useRun } from './use-run.ts';
 
 const tabs = [
   { id: 'timeline', label: 'Timeline' },
@@ -34,10 +35,7 @@ const tabs = [
 /** One run (09 §8.9). */
 export function RunPage({ id }: { readonly id: string }) {
   const [tab, setTab] = useQuery('tab', 'timeline');
-  const run = useData(`run ${id}`, () => client.getRun({ id }), {
-    topics: ['runs', 'approvals'],
-    when: (entry) => entry.run_id === id,
-  });
+  const run = useRun(id);
   return (
     <Page
       title="Run"
@@ -98,6 +96,9 @@ function Head({ run }: { readonly run: RunRecord }) {
       <div className="stack tight grow">
         <p className="row">
           <StatusTag status={run.status} />
+          {run.status === 'queued' ? (
+            <span className="small">{queueWords(run)}: other runs are ahead of it</span>
+          ) : null}
           <span className="mono small wrap">{run.id}</span>
           <span className="muted small">{formatSpan(run.duration_ms)}</span>
           {run.waiting_on === null ? null : <Link href={`/approvals/${run.waiting_on}`}>Answer what it waits for</Link>}
