@@ -2,6 +2,7 @@ import { opendirSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { readsLines } from '../policy/compile.ts';
 import type { EvaluateOptions } from '../policy/evaluate.ts';
+import { instructionsName } from '../schema/instructions.ts';
 import type { LoadedPolicy, PolicyHost } from '../schema/policy.ts';
 import { loadParser, readOtherLine } from '../shell/read-line.ts';
 import type { Binaries } from './binaries.ts';
@@ -27,7 +28,9 @@ export type CallHost = PolicyHost & {
  */
 export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: string) => CallHost {
   const directories = machine.path.split(delimiter);
-  const guards = createGuards(machine, directories.filter(isAbsolute));
+  // What steers every later conversation is protected like what runs later, under the name that it may be a link to, too.
+  const instructions = join(machine.workspace, instructionsName);
+  const guards = createGuards(machine, [...directories.filter(isAbsolute), instructions]);
   const root = realPath(machine.workspace);
   const programs = createPrograms(directories, root, machine);
   return (cwd) => {

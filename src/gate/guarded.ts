@@ -9,7 +9,10 @@ type Guarded = Pick<
   'database' | 'reinsHome' | 'dataDir' | 'secretFiles' | 'namedFiles' | 'installation' | 'pid'
 >;
 
-/** The guarded paths of this machine (11 §6.1), under the names given and under their real ones. */
+/**
+ * The guarded paths of this machine (11 §6.1), under the names given and under their real ones.
+ * @param path directories on PATH, and what else of F3 lies at a known place
+ */
 export function createGuards(machine: Guarded, path: readonly string[]) {
   // Of the places that hold a database (11 §1.1) only one is in use here; another run's are as secret as that.
   const places = [machine.reinsHome, ...(machine.dataDir === null ? [] : [machine.dataDir])];

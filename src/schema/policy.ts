@@ -209,7 +209,7 @@ export type PolicyHost = {
     readonly secretPrefixes: readonly string[];
     /** F2 beside every `.reins` segment: REINS_HOME, the data directory, policy and chain files named by flags, the installation. */
     readonly plane: readonly string[];
-    /** Directories on PATH (F3). */
+    /** Directories on PATH, and the file with the project's instructions for agents (F3). */
     readonly path: readonly string[];
   };
   /**

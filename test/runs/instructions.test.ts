@@ -12,6 +12,10 @@ afterEach(() => app.close());
 /** What the model was given shows in its answer; what is looked for in the system place is found there first. */
 const turns = [
   calls([call('local_fs.write_file', { path: 'out.txt', content: 'x' })], { role: 'user', last_user: 'write' }),
+  calls(
+    ['AGENTS.md', 'CLAUDE.md', 'other.md'].map((path) => call('local_fs.write_file', { path, content: 'x' })),
+    { role: 'user', last_user: 'steer' },
+  ),
   says('the system says it', { system: 'Run make check' }),
   says('amended', { any: 'AMENDED' }),
   says('marked', { any: '⟨U+200B⟩' }),
@@ -101,6 +105,23 @@ describe('AGENTS.md of a project that was taken up', () => {
       text: 'nothing',
       files: ['project: it is a link that leads out of the workspace'],
     });
+  });
+
+  it('is changed by no call that nobody was asked about, nor is what it links to', async () => {
+    const path = join(app.place.dir, 'policy.json');
+    writeFileSync(path, JSON.stringify({ default_action: 'allow', rules: [] }));
+    const decisions = async (): Promise<readonly string[]> => {
+      const { run_id } = await app.start({ policy: path, input: { type: 'string', value: 'steer' } });
+      await app.client.awaitRun({ run_id });
+      return (await app.events(run_id)).flatMap((event) =>
+        event.kind === 'policy_decision' ? [event.detail ?? event.action] : [],
+      );
+    };
+    rmSync(file());
+    expect(await decisions()).toEqual(['protected path: AGENTS.md', 'allow', 'allow']);
+    rmSync(file('CLAUDE.md'));
+    symlinkSync('CLAUDE.md', file());
+    expect(await decisions()).toContain('protected path: CLAUDE.md');
   });
 
   it('is not given to a run that is confined to another directory', async () => {
