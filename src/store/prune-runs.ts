@@ -31,7 +31,7 @@ const imagesOf = (table: 'messages' | 'run_messages'): string =>
 /** Texts that were trusted are kept to be held against what stands there later. */
 /** Instructions that runs were given. */
 const instructionTexts = `SELECT json_extract(each.value, '$.sha256') AS sha256
-   FROM runs, json_each(iif(json_valid(runs.options), runs.options, '{}'), '$.instructions') AS each`;
+   FROM runs, json_each(runs.options, '$.instructions') AS each`;
 const trustedTexts = "SELECT json_extract(body, '$.sha256') AS sha256 FROM audit WHERE type = 'trust'";
 
 /**

@@ -18,7 +18,7 @@ afterEach(() => {
   temp.remove();
 });
 
-it('removes the images of messages that are gone, and no other blob', () => {
+it('removes the images of messages that are gone, and no blob that anything refers to', () => {
   const { sql } = store;
   const documents = createDocuments(sql, { now: () => 1, owner: 'test' });
   const put = (text: string, at: number): string => documents.putBlob(Buffer.from(text), at);
@@ -26,6 +26,7 @@ it('removes the images of messages that are gone, and no other blob', () => {
     deleted: put('of a deleted session', 1),
     said: put('of a message', 1),
     run: put('of a run', 1),
+    given: put('instructions of a run', 1),
     trusted: put('a trusted text', 1),
     fresh: put('of nobody yet', 10),
   };
@@ -44,6 +45,8 @@ it('removes the images of messages that are gone, and no other blob', () => {
     sql.run(message, 'm2', 'kept', 2, '{"images":[{"data":"AAAA","mime_type":"image/png"}]}');
     sql.run(message, 'm3', 'gone', 1, withImage(images.deleted));
     insertRun(sql, 'run_1');
+    const options = { instructions: [{ source: 'user' }, { source: 'project', sha256: images.given }] };
+    sql.run("UPDATE runs SET options = ? WHERE id = 'run_1'", JSON.stringify(options));
     sql.run("INSERT INTO run_messages (run_id, seq, payload) VALUES ('run_1', 1, ?)", withImage(images.run));
     const body = { kind: 'policy', sha256: images.trusted };
     createAudit(sql).append({ type: 'trust', tenant_id: tenant, run_id: null, session_id: null, body }, 1);
@@ -52,8 +55,8 @@ it('removes the images of messages that are gone, and no other blob', () => {
     Object.entries(images).flatMap(([name, sha256]) => (documents.blob(sha256) === null ? [] : [name]));
   const prune = () => createRunPruner(sql, tenant).prune({ records: null, details: null, feed: 0, blobs: 5 });
   prune();
-  expect(kept()).toEqual(['deleted', 'said', 'run', 'trusted', 'fresh']);
+  expect(kept()).toEqual(['deleted', 'said', 'run', 'given', 'trusted', 'fresh']);
   sql.write('normal', () => sql.run("DELETE FROM sessions WHERE id = 'gone'"));
   prune();
-  expect(kept()).toEqual(['said', 'run', 'trusted', 'fresh']);
+  expect(kept()).toEqual(['said', 'run', 'given', 'trusted', 'fresh']);
 });

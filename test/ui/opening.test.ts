@@ -34,6 +34,39 @@ it.each([false, true])('shows nothing of the context of the session before, dele
   expect(open('s1').state.facts.context).toEqual(context);
 });
 
+it.each([
+  [{ withheld: null, mend: null }, 'AGENTS.md (2.1 kB) is given to the model'],
+  [
+    { withheld: 'nothing of this project is trusted yet', mend: 'reins trust add /w/AGENTS.md' },
+    'AGENTS.md is not given to the model: nothing of this project is trusted yet: reins trust add /w/AGENTS.md',
+  ],
+])('says whether the model is given what the project has written down for agents', async (file, text) => {
+  const said: string[] = [];
+  const instructions = [
+    { source: 'user', bytes: 10, cut: false, withheld: null, mend: null },
+    { source: 'project', bytes: 2100, cut: false, ...file },
+  ];
+  const doctor = async () => ({
+    status: { defaultModel: 'm' },
+    database: { path: '/w/local.db' },
+    toolSources: [],
+    instructions,
+  });
+  await lookAround({
+    // What else is looked at cannot be read, and leaves its place empty.
+    client: { doctor } as never,
+    dispatch: (action) => {
+      if (action.type === 'notice') said.push(action.text);
+    },
+    policy: null,
+    model: null,
+    key: () => null,
+    session: () => 'work',
+    definitions: async () => undefined,
+  });
+  expect(said).toEqual([text]);
+});
+
 describe('runs that can go on', () => {
   const at = '2026-01-01T00:00:00.000Z';
   const run = (id: string, status: string, created: number, over: object = {}) => ({
