@@ -163,13 +163,15 @@ function defaultPassword({ machine, store }: InspectDeps): Inspection['defaultPa
 async function inspectChains({ chains, workspace }: InspectDeps) {
   const invalid: { path: string; defect: string }[] = [];
   const untrusted: { kind: 'chain'; path: string }[] = [];
+  /** Of runs and chats. */
   const texts: string[] = [];
   let trustFault: Inspection['trustFault'] = null;
   if (!workspace.dataDirExists) return { invalid, untrusted, trustFault, texts };
   const files = { ...defaultFiles, ...planChainFiles };
   for (const use of ['run', 'chat', 'planner', 'explorer', 'executor', 'summarizer'] as const) {
     try {
-      texts.push((await chains.loadChain({ use, path: null, trust: [] })).text);
+      const { text } = await chains.loadChain({ use, path: null, trust: [] });
+      if (use === 'run' || use === 'chat') texts.push(text);
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
       const path = pathIn(error.data) ?? join(workspace.dataDir ?? '', files[use]);
@@ -233,7 +235,7 @@ async function inspectInstructions(
   });
   return viewsOf(found).map((view) => {
     if (view.withheld !== null || chains.some((text) => asksFor(text, view.source))) return view;
-    const withheld = `no chain of this project asks for it with {{var:${instructionsVariable[view.source]}|}}`;
+    const withheld = `no chain of runs and chats here asks for it with {{var:${instructionsVariable[view.source]}|}}`;
     return { ...view, withheld };
   });
 }
