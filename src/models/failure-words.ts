@@ -5,6 +5,7 @@ export const contextLengths: readonly RegExp[] = [
   // Not "exceeded the context length by 3024 tokens".
   /context (?:length|size|window)(?:(?! by )[^0-9]){0,40}(\d{3,8})\b(?![,.]\d)/i,
   /(\d{3,8}) maximum context length/i,
+  /configured limit of (\d{3,8}) tokens/i,
   /max(?:imum)? (?:model|prompt|allowed input) length (?:of |is )?(\d{3,8})\b/i,
   /model token limit:? ?(\d{3,8})\b/i,
   /> (\d{3,8}) maximum/,

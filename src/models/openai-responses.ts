@@ -2,7 +2,7 @@ import type { Route } from '../schema/protocol.ts';
 import { conversation, systemText } from './history.ts';
 import type { ModelRequest } from './model.ts';
 import { flatTools, wireNames } from './names.ts';
-import { toChat, toChatOfModel } from './openai-route.ts';
+import { isOnlyThere, toChat, toChatOfModel } from './openai-route.ts';
 import { createInputWriter, hasReasoning } from './responses-input.ts';
 import { createResponsesDecoder } from './responses-reply.ts';
 import { canThink, isReasoningName, reasoningEffort, samplingNotices, thinkNotices, wantsThinking } from './think.ts';
@@ -19,7 +19,7 @@ const sealedRepair: Repair = {
   field: 'include',
   named: /encrypted content is not supported|reasoning\.encrypted_content|\(include\)|'include/i,
 };
-const imagesRepair: Repair = { field: 'result_images', named: /input\[\d+\]\.output|function_call_output/i };
+const imagesRepair: Repair = { field: 'result_images', named: /input\[\d+\]\.output|function_call_output|\bimage/i };
 const descriptionsRepair: Repair = { field: 'descriptions', named: /tools\[\d+\]\.description/ };
 /** Sealed for another organisation, or by a server that is gone. */
 const unreadable =
@@ -73,7 +73,7 @@ export async function createResponses(route: Route) {
       images && messages.some(hasImages) && imagesRepair,
       request.tools.length > 0 && descriptionsRepair,
       !refused('chat') && toChat,
-      !refused('chat') && toChatOfModel,
+      !refused('chat') && !isOnlyThere(model) && toChatOfModel,
     ];
     return {
       path: '/responses',

@@ -15,7 +15,7 @@ export function interfaceOf(route: Route, request: ModelRequest, refused: (field
   if (refused('chat')) return 'responses';
   if (!reasonsByName(request.model)) return 'chat';
   // Only the older interface ends a text at a word.
-  const stops = (request.stop?.length ?? 0) > 0 && !refused('stop') && !onlyThere.test(request.model);
+  const stops = (request.stop?.length ?? 0) > 0 && !refused('stop') && !isOnlyThere(request.model);
   return stops ? 'chat' : 'responses';
 }
 
@@ -24,7 +24,7 @@ const reasonsByName = (model: string): boolean =>
   !model.includes('/') && isReasoningName(model) && !/-chat|search|^o1-(mini|preview)/.test(model);
 
 /** Models that the older interface does not have. */
-const onlyThere = /-pro\b|codex|deep-research/;
+export const isOnlyThere = (model: string): boolean => /-pro\b|codex|deep-research/.test(model);
 
 /** The server says that the model is to be asked over the other interface. */
 export const toResponses: Repair = {
@@ -36,7 +36,7 @@ export const toResponses: Repair = {
 /** Nothing stands at the path, so that no model of this backend is asked there again. */
 export const toChat: Repair = { field: 'responses', statuses: [404, 405, 501], named: isMissing };
 
-/** The server has the path, but neither for this model nor for this key. */
+/** The server has the path, but not for this model, this key, or anybody who comes through what stands before it. */
 export const toChatOfModel: Repair = {
   field: 'responses_model',
   statuses: [400, 401, 403, 404, 405, 422, 500, 501],
@@ -47,12 +47,11 @@ function isMissing(failed: ModelFailure): boolean {
   return failed.status !== 404 || failed.class === 'invalid_request';
 }
 
-function isClosed({ message }: ModelFailure): boolean {
-  return (
-    /\bnot implemented\b/i.test(message) ||
-    (/\/responses\b|responses api\b|api\.responses\b/i.test(message) &&
-      /\bnot (available|supported|enabled|allowed|found|exist|support)|n't (exist|support)|cannot|unsupported|unknown|invalid|\bonly\b|missing scopes/i.test(
-        message,
-      ))
-  );
+function isClosed({ status, class: errorClass, message }: ModelFailure): boolean {
+  if (/\bnot implemented\b/i.test(message)) return true;
+  if (status === 403 && errorClass === 'permission' && !/model/i.test(message)) return true;
+  return /\/responses\b|responses api\b|api\.responses\b/i.test(message) && denied.test(message);
 }
+
+const denied =
+  /\bnot (available|supported|enabled|allowed|found|exist|support)|n't (exist|support)|cannot|unsupported|unknown|invalid|\bonly\b|missing scopes/i;

@@ -112,6 +112,10 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     ['prompt is too long: 205000 tokens > 200000 maximum', 200_000],
     ['The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).', 1_048_576],
     ['too many tokens', undefined],
+    [
+      'Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 303000 tokens. Please reduce the length of the messages.',
+      272_000,
+    ],
     ['Prompt contains 40000 tokens, too large for model with 32768 maximum context length', 32_768],
     ['The decoder prompt (length 21535) is longer than the maximum model length of 16384.', 16_384],
     ["This model's maximum prompt length is 131072 but the request contains 150000 tokens.", 131_072],

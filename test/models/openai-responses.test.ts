@@ -241,6 +241,7 @@ describe('which interface a model is asked over', () => {
     [400, refusal("The requested model 'gpt-5' is not supported with the Responses API.")],
     [401, refusal('You have insufficient permissions for this operation. Missing scopes: api.responses.write.')],
     [403, { error: { message: 'Virtual key is not allowed to call this route: /v1/responses' } }],
+    [403, '<html><head><title>403 Forbidden</title></head><body>nginx</body></html>'],
     [400, { error: { message: 'Responses API is enabled only for api-version 2025-03-01-preview and later' } }],
     [500, { error: { message: 'not implemented (request id: 7)', code: 'convert_request_failed' } }],
   ])('is the older one for a model, or a key, that the newer is closed to (%i %j)', async (status, said) => {
@@ -259,6 +260,15 @@ describe('which interface a model is asked over', () => {
   ])('stays what it is for a failure that is about something else (%i, %j)', async (status, said, expected) => {
     const { model, server } = await start('openai', byPath(answers(status, said), okChat));
     expect(await collect(model, asked)).toMatchObject([{ kind: 'error', error: { class: expected } }]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is not left for an answer that is worse, where a model is nowhere else', async () => {
+    const said = refusal('You have insufficient permissions for this operation. Missing scopes: api.responses.write.');
+    const { model, server } = await start('openai', byPath(answers(401, said), answers(404, onlyThere)));
+    expect(await collect(model, request({ model: 'gpt-5-pro' }))).toMatchObject([
+      { kind: 'error', error: { class: 'auth', message: expect.stringContaining('api.responses.write') } },
+    ]);
     expect(server.requests).toHaveLength(1);
   });
 
