@@ -48,10 +48,14 @@ function isMissing(failed: ModelFailure): boolean {
 }
 
 function isClosed({ status, class: errorClass, message }: ModelFailure): boolean {
-  if (/\bnot implemented\b/i.test(message)) return true;
+  if (noRoute.test(message)) return true;
   if (status === 403 && errorClass === 'permission' && !/model/i.test(message)) return true;
   return /\/responses\b|responses api\b|api\.responses\b/i.test(message) && denied.test(message);
 }
 
 const denied =
   /\bnot (available|supported|enabled|allowed|found|exist|support)|n't (exist|support)|cannot|unsupported|unknown|invalid|\bonly\b|missing scopes/i;
+
+/** Said of a path by what stands before a server, whatever its status. */
+const noRoute =
+  /\bnot implemented\b|\bno route\b|invalid url\b|\b(unknown|unsupported|invalid) (request )?(url|path|route|endpoint)|\b(url|path|route|endpoint) (is )?not (found|supported|allowed|available)/i;

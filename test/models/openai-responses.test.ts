@@ -241,6 +241,7 @@ describe('which interface a model is asked over', () => {
     [400, refusal("The requested model 'gpt-5' is not supported with the Responses API.")],
     [401, refusal('You have insufficient permissions for this operation. Missing scopes: api.responses.write.')],
     [403, { error: { message: 'Virtual key is not allowed to call this route: /v1/responses' } }],
+    [400, { success: false, errors: [{ code: 7000, message: 'No route for that URI' }] }],
     [403, '<html><head><title>403 Forbidden</title></head><body>nginx</body></html>'],
     [400, { error: { message: 'Responses API is enabled only for api-version 2025-03-01-preview and later' } }],
     [500, { error: { message: 'not implemented (request id: 7)', code: 'convert_request_failed' } }],
