@@ -6,7 +6,7 @@ import type { Model, ModelRequest } from './model.ts';
 import { functionTools, wireNames } from './names.ts';
 import { createHistoryWriter, isSilent } from './openai-messages.ts';
 import { createReplyDecoder } from './openai-reply.ts';
-import { interfaceOf, toResponses } from './openai-route.ts';
+import { interfaceOf, toResponses, toResponsesAlone } from './openai-route.ts';
 import { canThink, isReasoningName, reasoningEffort, samplingNotices, thinkNotices, wantsThinking } from './think.ts';
 import {
   createWireModel,
@@ -25,6 +25,8 @@ type Dialect = {
   readonly think: 'effort' | 'template';
   /** Reasoning models of this service refuse `temperature` and `top_p`. */
   readonly fixedSampling: boolean;
+  /** How a server says that a model is to be asked over the other interface. */
+  readonly toResponses: Repair;
   /** Fields that a server of this type may not know (08 §5.3). */
   readonly repairs: readonly Repair[];
 };
@@ -70,18 +72,21 @@ const dialects = {
     maxTokens: 'max_completion_tokens',
     think: 'effort',
     fixedSampling: true,
+    toResponses,
     repairs: [stopRepair],
   },
   vllm: {
     maxTokens: 'max_tokens',
     think: 'template',
     fixedSampling: false,
+    toResponses: toResponsesAlone,
     repairs: compatibilityRepairs,
   },
   'openai-compatible': {
     maxTokens: 'max_tokens',
     think: 'effort',
     fixedSampling: false,
+    toResponses: toResponsesAlone,
     repairs: compatibilityRepairs,
   },
 } as const satisfies Partial<Record<ProviderType, Dialect>>;
@@ -155,7 +160,7 @@ async function prepare(
   };
   const { messages } = request;
   const sent: Readonly<Record<string, boolean>> = {
-    chat: route.type === 'openai' && !refused('responses') && !refused('responses_model'),
+    chat: !refused('responses') && !refused('responses_model'),
     stop: 'stop' in body,
     stream: streams,
     stream_options: 'stream_options' in body,
@@ -177,7 +182,7 @@ async function prepare(
     body,
     notices,
     decoder: createReplyDecoder(route, names),
-    repairs: [toResponses, ...formRepairs, ...dialect.repairs, thinkRepair].filter(
+    repairs: [dialect.toResponses, ...formRepairs, ...dialect.repairs, thinkRepair].filter(
       (repair) => sent[repair.field] === true,
     ),
   };

@@ -8,12 +8,13 @@ export type Interface = 'chat' | 'responses';
 
 /**
  * Over which interface a request goes. Reasoning models of type `openai` go over the Responses API: elsewhere their
- * reasoning is lost from one call to the next, or they are refused. What a server was found to lack is not tried again.
+ * reasoning is lost from one call to the next, or they are refused. Where a server says that it is the other one, it is,
+ * for every type. What a server was found to lack is not tried again.
  */
 export function interfaceOf(route: Route, request: ModelRequest, refused: (field: string) => boolean): Interface {
-  if (route.type !== 'openai' || refused('responses') || refused('responses_model')) return 'chat';
+  if (refused('responses') || refused('responses_model')) return 'chat';
   if (refused('chat')) return 'responses';
-  if (!reasonsByName(request.model)) return 'chat';
+  if (route.type !== 'openai' || !reasonsByName(request.model)) return 'chat';
   // Only the older interface ends a text at a word.
   const stops = (request.stop?.length ?? 0) > 0 && !refused('stop') && !isOnlyThere(request.model);
   return stops ? 'chat' : 'responses';
@@ -30,7 +31,13 @@ export const isOnlyThere = (model: string): boolean => /-pro\b|codex|deep-resear
 export const toResponses: Repair = {
   field: 'chat',
   statuses: [400, 404, 422],
-  named: /\bv1\/responses\b|responses api\b|not a chat model/i,
+  named: /\bv1\/responses\b|responses api\b|not a chat model|not accessible via the \/chat/i,
+};
+
+/** The same of a server that is not known to be OpenAI's: it has to say that there is no other way. */
+export const toResponsesAlone: Repair = {
+  ...toResponses,
+  named: /only (supported|available|accessible).{0,40}(\/responses\b|responses api\b)|not accessible via the \/chat/i,
 };
 
 /** Nothing stands at the path, so that no model of this backend is asked there again. */

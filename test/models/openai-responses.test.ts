@@ -212,10 +212,22 @@ describe('which interface a model is asked over', () => {
     expect(body(1)).not.toHaveProperty('reasoning');
   });
 
-  it('is never the newer one of another type, whatever its server says', async () => {
-    const { model, server } = await start('openai-compatible', byPath(ok, answers(404, onlyThere)));
-    expect(await collect(model, asked)).toMatchObject([{ kind: 'error', error: { class: 'model_not_found' } }]);
-    expect(server.requests).toHaveLength(1);
+  it.each([
+    onlyThere,
+    refusal('model "m" is not accessible via the /chat/completions endpoint', { code: 'unsupported_api_for_model' }),
+  ])('is the newer one of another type where its server has no other: %j', async (said) => {
+    const { model, server } = await start('openai-compatible', byPath(ok, answers(404, said)), { key: null });
+    for (let turn = 0; turn < 2; turn += 1) expect(merged(await collect(model))).toEqual(okParts);
+    expect(server.requests.map((one) => one.path)).toEqual(['/v1/chat/completions', '/v1/responses', '/v1/responses']);
+  });
+
+  it('stays the older one of another type where there is a way with it', async () => {
+    const said = 'Function tools with reasoning_effort are not supported for m. Use /v1/responses or set it to none.';
+    const { model, server } = await start('openai-compatible', byPath(ok, inTurn(answers(400, refusal(said)), okChat)));
+    const parts = merged(await collect(model, request({ tools: [readFile] })));
+    expect(parts.slice(1)).toEqual(okParts);
+    expect(body(1)['reasoning_effort']).toBe('none');
+    expect(server.requests.map((one) => one.path)).toEqual(['/v1/chat/completions', '/v1/chat/completions']);
   });
 
   it.each<[number, unknown]>([
