@@ -50,6 +50,7 @@ const effortsByName: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^gpt-5\.1/, ['none', 'low', 'medium', 'high']],
   [/^gpt-5\.\d/, ['none', 'low', 'medium', 'high', 'xhigh']],
   [/^gpt-5/, ['minimal', 'low', 'medium', 'high']],
+  [/^gpt-6-(sol|luna)/, ['none', 'low', 'medium', 'high', 'xhigh']],
   [/^gpt-[6-9](?!\d)/, ['low', 'medium', 'high', 'xhigh']],
 ];
 
