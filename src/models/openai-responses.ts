@@ -13,7 +13,10 @@ const leastOutput = 16;
 
 const effortRepair: Repair = { field: 'think', named: /reasoning[._ ]effort/i, told: levelRefused };
 /** Organisations that are not verified get none, and some models make none. */
-const summaryRepair: Repair = { field: 'summary', named: /reasoning[._]summary|reasoning summar|'reasoning'/i };
+const summaryRepair: Repair = {
+  field: 'summary',
+  named: /reasoning[._](summary|effort)|reasoning summar|'reasoning'/i,
+};
 const summaryMissed = { code: 'think_unsupported', what: 'a summary of the reasoning' } as const;
 const sealedRepair: Repair = {
   field: 'include',

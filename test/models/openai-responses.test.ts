@@ -454,6 +454,13 @@ describe('reasoning between calls', () => {
     expect(body(3)['reasoning']).toEqual({ effort: 'high' });
   });
 
+  it('is not asked for at all where a model that was declared to reason does not', async () => {
+    const said = refusal("Unsupported parameter: 'reasoning.effort' is not supported with this model.");
+    const { model } = await start('responses', inTurn(answers(400, said), ok), { capabilities: { think: true } });
+    expect(merged(await collect(model))).toEqual(okParts);
+    expect([0, 1].map((index) => body(index)['reasoning'])).toEqual([{ summary: 'auto' }, undefined]);
+  });
+
   it('keeps its summary where the level is refused', async () => {
     const said = refusal("Unsupported value: 'none' is not supported with this model.", { param: 'reasoning.effort' });
     const { model } = await start('openai', inTurn(answers(400, said), ok));
