@@ -63,6 +63,8 @@ if (only === '--version' || only === '-v' || only === 'version') {
 } else {
   const terminals = ([1, 2] as const).filter(isTerminal);
   process.on('exit', () => endWithTerminals(terminals));
+  // Node's own answer to this signal is a debugger, which lets any program of this account evaluate code in ours.
+  process.on('SIGUSR1', () => undefined);
   done = false;
   const ended = import('./start.ts').then(({ start }) =>
     start({

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Asks } from '../asks/asks.ts';
 import { type Bound, shareOf } from '../gate/bounds.ts';
 import type { Ask } from '../schema/ask.ts';
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, shownClass } from '../schema/errors.ts';
 import type { CapturedStep } from '../schema/event.ts';
 import type { HistoryRanges } from '../schema/protocol.ts';
 import type { NumberedMessage, RunCall, RunDetails, RunRecord, RunSummary, StepRecord } from '../schema/run-record.ts';
@@ -172,7 +172,7 @@ function summary(row: RecordedRun, now: number): RunSummary {
     input: row.input ?? '',
     output_type: row.output?.type ?? null,
     is_error: failing.has(row.status),
-    error: row.error === null ? null : { class: row.error.class, message: row.error.message },
+    error: row.error === null ? null : { class: shownClass(row.error.class), message: row.error.message },
     exit_code: row.exit_code,
     usage: {
       input_tokens: row.usage.input_tokens,

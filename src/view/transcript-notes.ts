@@ -82,7 +82,7 @@ function fixFor({ class: failure, message }: StepError): string | null {
     case 'rate_limit':
     case 'server_error':
     case 'empty_reply':
-    case 'model_timeout':
+    case 'timeout':
       return 'Ctrl+X u sends the message again';
     case 'storage':
     case 'permanent':

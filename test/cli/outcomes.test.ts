@@ -125,11 +125,14 @@ test.each([
     code,
     [`reins: task work failed after ${tries}: no (model tester, backend script) (${name})`, `  ${hint}`, ''],
   ]);
-  expect(await object(name)).toMatchObject({
+  const result = await object(name);
+  expect(result).toMatchObject({
     exit_code: code,
     error: { class: name },
     steps: [{ error: { class: name } }],
   });
+  const shown = await world.run(['state', 'show', result.run_id, '--json']);
+  expect(JSON.parse(shown.stdout).error.class).toBe(name);
 });
 
 test('what a server says of a failure stays in the one line', async () => {

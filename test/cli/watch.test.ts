@@ -225,3 +225,17 @@ test('ends with Ctrl-C on a terminal, where ids and times are short', async () =
   run.child.kill('SIGINT');
   await run.ended;
 });
+
+test('SIGUSR1 opens no debugger, in which another program could evaluate code', async () => {
+  const watching = watch();
+  await watching.saw('changes follow');
+  watching.child.kill('SIGUSR1');
+  // What Node would say stands before what a later change brings.
+  const run = startLoop(world, 'run', 'approve');
+  await run.saw(waiting);
+  await watching.saw('ask', 'stdout');
+  run.child.kill('SIGINT');
+  await run.ended;
+  await interrupted(watching);
+  expect((await watching.ended).stderr).toBe('no pending asks; changes follow\n');
+});

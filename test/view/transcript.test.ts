@@ -252,6 +252,11 @@ describe('the transcript of events', () => {
     expect(items.flatMap((item) => rows(item)).at(-1)).toBe('  reins backend update mine --api-key-env <NAME>');
   });
 
+  it('offers to send the message again after a model that took too long', () => {
+    const items = fold(failed('timeout', 'backend "b" sent nothing more for 90 s (idle limit)'));
+    expect(items.flatMap((item) => rows(item)).at(-1)).toBe('  Ctrl+X u sends the message again');
+  });
+
   it('says what failed and what mends it', () => {
     const items = fold(chunk('half'), failed('rate_limit', 'too many requests'));
     expect(items.flatMap((item) => rows(item))).toEqual([
