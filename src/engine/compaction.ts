@@ -6,6 +6,7 @@ import type { History, Message } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import type { Prepared } from './expand.ts';
 import type { Stopped } from './failure.ts';
+import type { Reply } from './read-stream.ts';
 import { newMessage, recordMessage } from './run.ts';
 import { emit } from './step.ts';
 import { type LastTurn, shrunk, takeTurn } from './turn.ts';
@@ -73,7 +74,8 @@ export async function compact(
   });
   if (end.kind === 'suspended' || end.kind === 'cancelled') return { kind: end.kind };
   if (end.kind === 'finish') return end;
-  if (end.kind === 'failed') {
+  const summed = end.kind === 'reply' ? summaryOf(end.reply) : { text: null, fault: end.failure.message };
+  if (summed.text === null) {
     run.state.compactionFailures += 1;
     run.changed();
     emit(step, {
@@ -82,13 +84,13 @@ export async function compact(
       replaced_messages: 0,
       before_tokens: before,
       after_tokens: before,
-      error: end.failure.message,
+      error: summed.fault,
     });
     return { kind: 'unchanged' };
   }
 
   run.state.compactionFailures = 0;
-  const summary = newMessage(run, { role: 'user', content: frameSummary(end.reply.content) });
+  const summary = newMessage(run, { role: 'user', content: frameSummary(summed.text) });
   recordMessage(run, step.at, summary, true);
   const compacted = { ...history, messages: [...messages.slice(0, lead), summary, ...messages.slice(cut)] };
   emit(step, {
@@ -100,6 +102,12 @@ export async function compact(
   });
   return { kind: 'compacted', history: compacted };
 }
+
+/** The text that can stand for what it replaces. A model that calls a tool has not summed anything up. */
+const summaryOf = ({ content, calls }: Reply): { text: string } | { text: null; fault: string } =>
+  calls.length === 0
+    ? { text: content }
+    : { text: null, fault: 'the model called a tool where a summary was asked for' };
 
 /**
  * What is summarised, within `room` tokens: all of it if it fits, else the first message, which holds the goal or the

@@ -269,6 +269,16 @@ describe('compaction', () => {
     expect(played.end).toMatchObject({ kind: 'completed' });
   });
 
+  it.each([[''], ['I look first.']])('takes no call for a summary, also after the text "%s"', async (text) => {
+    const spokenFirst = text === '' ? [] : [{ kind: 'text' as const, text }];
+    const calling = [...spokenFirst, ...calls({ name: 'files.read' })];
+    const played = await play({ chain: chat(config), job: session(17), script: [calling, says('ok')] });
+    expect(ofKind(played, 'compaction')).toMatchObject([
+      { ok: false, replaced_messages: 0, error: 'the model called a tool where a summary was asked for' },
+    ]);
+    expect(numbers(played.requests.at(-1)?.messages)).toContain(0);
+  });
+
   it('does nothing below its share, and nothing for too few messages', async () => {
     const below = await play({ chain: chat(config), job: session(15), script: [says('ok')] });
     expect(below.turns.map((turn) => turn.purpose)).toEqual(['turn']);

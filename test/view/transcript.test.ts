@@ -236,7 +236,7 @@ describe('the transcript of events', () => {
     total_tokens: 0,
     estimated: false,
   };
-  const failed = (failure: 'rate_limit' | 'auth', message: string) =>
+  const failed = (failure: 'rate_limit' | 'auth' | 'timeout', message: string) =>
     event({
       kind: 'chain_failed',
       error: { class: failure, message },
