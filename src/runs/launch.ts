@@ -9,7 +9,8 @@ import { createActiveClock } from './clock.ts';
 import { viewsOf } from './instructions.ts';
 import type { LiveRun, SessionTurn, StopReason } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
-import { gateRun, jobOf, type PreparedRun, type RunIds, type RunPlan } from './prepare.ts';
+import { gateRun, jobOf } from './parts.ts';
+import type { PreparedRun, RunIds, RunPlan } from './prepared-run.ts';
 
 /** What has been written of a run that begins or goes on, and what its thread starts from. */
 export type Written = {

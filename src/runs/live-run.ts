@@ -6,7 +6,7 @@ import type { RunKind, RunStarted, StartRun } from '../schema/run.ts';
 import type { Calls } from '../store/calls.ts';
 import type { RunSources } from '../tools/source.ts';
 import type { ActiveClock } from './clock.ts';
-import type { RunPlan } from './prepare.ts';
+import type { RunPlan } from './prepared-run.ts';
 
 /** Why a run stops before its chain ended. The first reason stands. */
 export type StopReason =

@@ -1,64 +1,20 @@
 import { realpathSync, statSync } from 'node:fs';
-import type { GateRun } from '../gate/run.ts';
-import { createOrder } from '../gate/order.ts';
 import type { ExecuteConfig } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type Instructions, type InstructionsSource, instructionsVariable } from '../schema/instructions.ts';
-import type { CommandTables } from '../schema/command-tables.ts';
-import type { LoadedPolicy } from '../schema/policy.ts';
-import { readsFiles, type ToolSpec } from '../schema/message.ts';
-import type { RouteName, RunJob } from '../schema/protocol.ts';
+import { readsFiles } from '../schema/message.ts';
+import type { RouteName } from '../schema/protocol.ts';
 import type { RunKind, StartRun } from '../schema/run.ts';
 import { onlyByName } from '../schema/tool-names.ts';
-import { type Catalog, createCatalog } from '../tools/catalog.ts';
-import { noSources, type RunSources } from '../tools/source.ts';
-import { type LoadedImage, readImages } from './images.ts';
-import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunSettings } from './ports.ts';
+import { createCatalog } from '../tools/catalog.ts';
+import { noSources } from '../tools/source.ts';
+import { readImages } from './images.ts';
+import { hostsOf } from './parts.ts';
+import type { PreparedRun } from './prepared-run.ts';
+import type { PrepareDeps, ReadyWanted, RunDefaults } from './ports.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
 import type { ChainUse } from '../workspace/find-chain.ts';
-
-export type RunPlan = {
-  readonly id: string;
-  readonly name: string;
-  readonly stepId: string | null;
-  readonly ordinal: number | null;
-};
-
-/** Where a run belongs; fixed before anything is written about it. */
-export type RunIds = {
-  readonly runId: string;
-  readonly session: { readonly id: string; readonly name: string } | null;
-  /** The plan that it works for; `ordinal` is that of its step, null for a run about the whole plan. */
-  readonly plan: RunPlan | null;
-  readonly missionId: string;
-};
-
-/** Everything that must hold before a row is written; each failure is one sentence and its exit code (06 §10). */
-export type PreparedRun = {
-  readonly kind: RunKind;
-  readonly input: StartRun;
-  readonly chain: RunnableChain;
-  readonly policy: GoverningPolicy;
-  /** The policy as it was when the run began. */
-  readonly loaded: LoadedPolicy;
-  readonly settings: RunSettings;
-  readonly defaults: RunDefaults;
-  /** What would serve the first turn: tasks may name another model than the default. Null without a model task. */
-  readonly first: RouteName | null;
-  readonly root: string;
-  readonly confined: boolean;
-  readonly catalog: Catalog;
-  readonly specs: readonly ToolSpec[];
-  readonly sources: RunSources;
-  readonly timeoutMs: number;
-  readonly images: readonly LoadedImage[];
-  /** What the model gets of files with instructions for agents, and what it does not get. */
-  readonly instructions: readonly Instructions[];
-  /** The operator's own option tables. */
-  readonly tables: CommandTables | undefined;
-  readonly warnings: readonly string[];
-};
 
 /**
  * Turns a request into a run that can start, or go on with the chain that it stored: chain, policy, tools, defaults, readiness.
@@ -182,20 +138,6 @@ async function instructionsOf(
 export const asksFor = (chainText: string, source: InstructionsSource): boolean =>
   chainText.replaceAll('-', '_').includes(instructionsVariable[source]);
 
-/** The machine as the rules of a run see it, from a directory. */
-const hostsOf = (
-  deps: PrepareDeps,
-  { root, confined, chain, loaded, tables }: Pick<PreparedRun, 'root' | 'confined' | 'chain' | 'loaded' | 'tables'>,
-  environment: Readonly<Record<string, string>>,
-): GateRun['host'] =>
-  deps.hosts({
-    root,
-    confined,
-    named: [chain.path, loaded.identity.path].filter((path) => path !== null),
-    path: environment['PATH'] ?? '',
-    tables,
-  });
-
 /** Runs that may use what the operator has registered: those that act for somebody. */
 const actsForOperator = (kind: RunKind): boolean => kind === 'run' || kind === 'chat' || kind === 'plan_step';
 
@@ -276,104 +218,3 @@ function wideRoot(deps: PrepareDeps, root: string): string[] {
   if (root !== '/' && root !== home && !home.startsWith(`${root}/`)) return [];
   return [`the root of this run is ${root}: tools reach everything below it`];
 }
-
-/** What the events and rows of a run name it by. */
-export const refOf = ({ tenant }: PrepareDeps, { chain }: PreparedRun, ids: RunIds): GateRun['ref'] => ({
-  run_id: ids.runId,
-  session_id: ids.session?.id ?? null,
-  mission_id: ids.missionId,
-  chain_id: chain.id,
-  tenant_id: tenant,
-});
-
-/** The part of a run that the gate sees. */
-export function gateRun(
-  deps: PrepareDeps,
-  prepared: PreparedRun,
-  ids: RunIds,
-  live: Pick<GateRun, 'clock' | 'signal' | 'records' | 'waiting' | 'known' | 'counters' | 'settle'>,
-): GateRun {
-  const { input, root } = prepared;
-  const environment = deps.environment(ids.runId, prepared.settings.shell_env);
-  return {
-    ref: refOf(deps, prepared, ids),
-    owner: deps.owner,
-    scope: ids.session?.id ?? ids.runId,
-    root,
-    confined: prepared.confined,
-    home: deps.workspace.home,
-    policy: prepared.policy.current,
-    refresh: async () => {
-      await prepared.policy.refresh();
-    },
-    host: hostsOf(deps, prepared, environment),
-    catalog: prepared.catalog,
-    toldTools: 0,
-    onAsk: input.on_ask,
-    goal: typeof input.input.value === 'string' ? input.input.value : null,
-    tighten: { maxTurns: input.max_turns, maxToolCalls: input.max_tool_calls, maxTokens: input.max_tokens },
-    order: createOrder(prepared.settings.tool_parallelism),
-    environment,
-    ...live,
-    ahead: { write: () => {}, stands: () => {}, flush: () => {} },
-    finishing: false,
-    foreseen: new Map(),
-    changed: new Map(),
-    askFailed: false,
-    begun: begunBefore(live.known),
-    extending: null,
-  };
-}
-
-const begunBefore = (known: GateRun['known']): Set<string> =>
-  new Set([...(known ?? [])].filter(([, { started_at }]) => started_at !== null).map(([id]) => id));
-
-/** What the pool thread is given. `base` are the messages that stand before the run's own. */
-export function jobOf(
-  prepared: PreparedRun,
-  runId: string,
-  session: { readonly id: string; readonly name: string } | null,
-  base: { readonly messages: string; readonly input: RunJob['input'] },
-): RunJob {
-  const { input, chain, defaults, settings } = prepared;
-  return {
-    run_id: runId,
-    session_id: session?.id ?? null,
-    chain_text: chain.text,
-    chain_id: chain.id,
-    variables: {
-      ...input.variables,
-      model: defaults.model,
-      provider: defaults.provider,
-      chain: chain.id,
-      request_id: runId,
-      session: session?.name ?? '',
-      workspace: prepared.root,
-      [instructionsVariable.project]: instructionsText(prepared, 'project'),
-      [instructionsVariable.user]: instructionsText(prepared, 'user'),
-    },
-    base_messages: base.messages,
-    input: base.input,
-    resume: null,
-    tools: prepared.specs,
-    defaults: {
-      model: defaults.model,
-      provider: defaults.provider,
-      think: input.think ?? settings.think,
-      context: input.context,
-      max_rounds: settings.max_rounds,
-      max_tool_result_bytes: settings.max_tool_result_bytes,
-      tool_parallelism: settings.tool_parallelism,
-    },
-    host: {
-      os: process.platform === 'win32' ? 'windows' : process.platform,
-      arch: process.arch === 'x64' ? 'amd64' : process.arch,
-      // Empty is the zone of the process; asking Intl for its name costs 10 to 19 ms (measured).
-      timezone: '',
-    },
-  };
-}
-
-/** Empty where nothing is given: then the fallback of a macro counts. */
-const instructionsText = ({ instructions }: PreparedRun, source: InstructionsSource): string =>
-  instructions.find((one) => one.source === source)?.text ?? '';

@@ -21,7 +21,9 @@ import { launch, type Written } from './launch.ts';
 import type { LiveRun, SessionTurn } from './live-run.ts';
 import type { LostRuns } from './lost-runs.ts';
 import type { PrepareDeps } from './ports.ts';
-import { type PreparedRun, prepareRun, refOf, type RunIds, type RunPlan } from './prepare.ts';
+import { refOf } from './parts.ts';
+import { prepareRun } from './prepare.ts';
+import type { PreparedRun, RunIds, RunPlan } from './prepared-run.ts';
 import { alreadyRunning, checkResumable } from './resumable.ts';
 import { leaseMs } from './lease.ts';
 

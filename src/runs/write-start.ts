@@ -11,7 +11,8 @@ import type { RunnableChain } from '../workspace/chains.ts';
 import { storeInstructions } from './instructions.ts';
 import type { SessionTurn } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
-import { type PreparedRun, refOf, type RunIds, type RunPlan } from './prepare.ts';
+import { refOf } from './parts.ts';
+import type { PreparedRun, RunIds, RunPlan } from './prepared-run.ts';
 import { leaseMs } from './lease.ts';
 
 export type WriteStartDeps = {
