@@ -6,7 +6,7 @@ import { waitForAsk } from './budget.ts';
 import { changeCall } from './changed.ts';
 import type { LedgerDeps } from './entries.ts';
 import type { Ledger } from './ledger.ts';
-import { foresee } from './foresee.ts';
+import { restsFor } from './foresee.ts';
 import { type OfferDeps, offerToAgent } from './offer.ts';
 import { preimageOf, toolPreview } from './preimage.ts';
 import { previewOf } from './recall.ts';
@@ -40,7 +40,11 @@ type Asked = {
 };
 
 /** Questions about calls: asked, waited for, and held against what would run by then. */
-export function createAsker(deps: AskerDeps, ledger: Ledger, { look, judge, start, allowed }: Steps) {
+export function createAsker(
+  deps: AskerDeps,
+  ledger: Ledger,
+  { judge, start, allowed }: Pick<Steps, 'judge' | 'start' | 'allowed'>,
+) {
   const unfitFor = ({ found }: GateCall, { prepared }: Judged): Refused | null => {
     const unfit = found.tool.unfit?.(prepared.facts) ?? null;
     return unfit === null ? null : { kind: 'refused', ...unfit };
@@ -140,10 +144,7 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { look, judge, star
       const { run, planned } = call;
       const withdraw = offerToAgent(deps, call, judged);
       const verdict = await waitForAsk(deps.asks, run, planned.ask_id).finally(withdraw);
-      if (verdict === null) {
-        foresee(run, judged);
-        return { kind: 'suspended' };
-      }
+      if (verdict === null) return restsFor(run, judged);
       const edited = verdict.verdict?.edited;
       if (verdict.state === 'answered') return runAnswered(call, verdict.verdict?.text ?? '');
       if (edited !== undefined) return change(call, edited.args);
@@ -185,37 +186,13 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { look, judge, star
   };
 
   return {
+    raise,
+    unfitFor,
+
     /** Asks about a call that the policy leaves to a person. */
     async ask(call: GateCall, judged: Judged): Promise<ToolOutcome> {
       const asked = await raise(call, judged, null);
       return 'kind' in asked ? asked : settle(judged, asked);
-    },
-
-    /**
-     * Writes the question down and waits for nobody: the run rests for another one of its batch. A call that could not run
-     * now is left to its turn.
-     */
-    async askOnly(call: GateCall, judged: Judged): Promise<ToolOutcome> {
-      if (unfitFor(call, judged) === null) {
-        await raise(call, judged, null);
-        foresee(call.run, judged);
-      }
-      return { kind: 'suspended' };
-    },
-
-    /**
-     * The same for a call that was asked about before: once more where the calls ahead of it will leave another file than
-     * that, so that nobody answers a question which the next one replaces.
-     */
-    async askAgain(call: AskedCall): Promise<void> {
-      const ask = deps.asks.show(call.planned.ask_id);
-      const mayRun = ask.kind === 'permission' && (ask.state === 'pending' || ask.state === 'approved');
-      const judged = mayRun ? await look(call) : null;
-      if (judged === null || 'kind' in judged || judged.evaluation.action === 'deny') return;
-      if (unfitFor(call, judged) !== null) return;
-      const isOther = preimageOf(await toolPreview(call, judged)) !== (ask.preimage?.sha256 ?? null);
-      if (isOther && judged.evaluation.action === 'approve') await raise(call, judged, ask.id);
-      foresee(call.run, judged);
     },
 
     /** Goes on with a call whose question was written down before the run rested (03 §11.4). */
@@ -240,3 +217,5 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { look, judge, star
     },
   };
 }
+
+export type Asker = ReturnType<typeof createAsker>;

@@ -2,16 +2,17 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { KnownCall } from '../store/calls.ts';
 import { createAsker, type Steps } from './ask.ts';
+import { createAskAhead } from './ask-ahead.ts';
 import { callHash, originOf, placesOf, programsOf } from './binding.ts';
 import { callBound } from './bounds.ts';
 import type { Budget } from './budget.ts';
 import { changeCall } from './changed.ts';
-import { decide } from './decide.ts';
+import { actionOf, decide } from './decide.ts';
 import type { LedgerDeps } from './entries.ts';
 import { type ExecuteDeps, executeCall } from './execute.ts';
 import { lineReader } from './facts.ts';
 import { findTool, prepareCall } from './find.ts';
-import { foresee } from './foresee.ts';
+import { restsFor } from './foresee.ts';
 import { recordedOutcome } from './known.ts';
 import { createLedger } from './ledger.ts';
 import { isWhatWasJudged, movedMeanwhile } from './looked.ts';
@@ -42,10 +43,6 @@ const diskFull: ToolOutcome = {
   kind: 'fatal',
   error: { code: 'storage', message: 'less than 16 MiB are free where the database lies: nothing is started' },
 };
-
-/** A question is for a person, whatever lets its call through. */
-const actionOf = ({ found }: GateCall, { evaluation: { action } }: Judged) =>
-  action === 'allow' && found.tool.question !== undefined ? 'approve' : action;
 
 /**
  * The one way in for a tool call (architecture §3): find, check, facts, decide, write down, ask, execute, write down.
@@ -91,10 +88,7 @@ export function createGate(deps: GateDeps) {
     const exhausted = callBound(run.policy().policy.compute, run.tighten, run.counters);
     if (exhausted !== null) {
       const extended = exhausted.action === 'ask' ? await deps.budget.extend(run, request, exhausted) : 'refused';
-      if (extended === 'suspended') {
-        foresee(run, judged);
-        return suspended;
-      }
+      if (extended === 'suspended') return restsFor(run, judged);
       return extended === 'granted' ? 'extended' : ledger.exhaust(call, judged, exhausted);
     }
     if (deps.freeBytes() < minFreeBytes) return diskFull;
@@ -119,7 +113,8 @@ export function createGate(deps: GateDeps) {
     }
   };
 
-  const asker = createAsker(deps, ledger, { look, judge, start, allowed });
+  const asker = createAsker(deps, ledger, { judge, start, allowed });
+  const askAhead = createAskAhead(deps, ledger, { look }, asker);
   const unknown = createUnknown(deps, ledger, { look, judge, start });
 
   const inOrder = async (run: GateRun, body: (turn: Turn) => Promise<ToolOutcome>): Promise<ToolOutcome> => {
@@ -146,24 +141,6 @@ export function createGate(deps: GateDeps) {
     if (call.request.ask_only === true) return suspended;
     call.run.foreseen.clear();
     return unhurried(call.run, () => unknown.settle(call, known));
-  };
-
-  /**
-   * Asks about a call of a run that rests, ahead of its turn. Only questions are written down: what the calls before it
-   * bring about may be what it lacks now.
-   */
-  const askAhead = async (call: GateCall, known: KnownCall | undefined): Promise<ToolOutcome> => {
-    if (known !== undefined) {
-      const { seq, ask_id } = known;
-      if (ask_id !== null) await asker.askAgain({ ...call, planned: { seq, ask_id } });
-      return suspended;
-    }
-    const judged = await look(call);
-    if ('kind' in judged) return suspended;
-    const action = actionOf(call, judged);
-    if (action === 'approve' && !ledger.deniedBefore(call.run, judged.hash)) return asker.askOnly(call, judged);
-    if (action === 'allow') foresee(call.run, judged);
-    return suspended;
   };
 
   /** The steps of a call whose turn has come. */

@@ -1,6 +1,7 @@
 import { evaluate, type EvaluateOptions } from '../policy/evaluate.ts';
 import type { Evaluation, LoadedPolicy, PolicyCall } from '../schema/policy.ts';
 import type { CallHost } from './facts.ts';
+import type { GateCall, Judged } from './stages.ts';
 
 /**
  * Decides one call with every digest that its policy needs (02 §10): evaluates, takes the digests that were asked for,
@@ -19,6 +20,10 @@ export async function decide(
     if (!(await host.hashAsked())) return evaluation;
   }
 }
+
+/** A question is for a person, whatever lets its call through. */
+export const actionOf = ({ found }: GateCall, { evaluation: { action } }: Judged): Evaluation['action'] =>
+  action === 'allow' && found.tool.question !== undefined ? 'approve' : action;
 
 /**
  * Providers that no rule gates (05 §8), with why: no model is offered one, and no chain but the program's own finds it. Like

@@ -1,3 +1,4 @@
+import type { ToolOutcome } from '../schema/protocol.ts';
 import type { GateRun } from './run.ts';
 import type { Judged } from './stages.ts';
 
@@ -9,4 +10,10 @@ import type { Judged } from './stages.ts';
 export function foresee(run: GateRun, { prepared }: Judged): void {
   const left = prepared.leaves?.();
   if (left !== undefined) run.foreseen.set(left.path, left.file);
+}
+
+/** The outcome of a call for which the run rests. */
+export function restsFor(run: GateRun, judged: Judged): ToolOutcome {
+  foresee(run, judged);
+  return { kind: 'suspended' };
 }
