@@ -11,7 +11,7 @@ import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
 import { createSight, leadsThroughProcess, realPath } from './real-path.ts';
 import { createPrograms } from './programs.ts';
-import { findRepository } from './repository.ts';
+import { findRepository, readText } from './repository.ts';
 
 /** The machine as one call sees it. */
 export type CallHost = PolicyHost & {
@@ -53,6 +53,7 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
       foundRelative: programs.foundRelative,
       binary: view.look,
       hashAsked: view.hashAsked,
+      textOf: memo((path: string) => readText(path) ?? null),
       repository: memo((directory: string) => findRepository(directory, root)),
       guarded: guards.lists,
       ...(machine.commandTables === undefined ? {} : { commandTables: machine.commandTables }),

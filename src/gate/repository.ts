@@ -107,7 +107,7 @@ const linksOf = (directory: string): readonly string[] => {
 };
 
 /** Undefined when there is no such file; null when it is too large, no file, or may not be read. */
-function readText(path: string): string | null | undefined {
+export function readText(path: string): string | null | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : null;

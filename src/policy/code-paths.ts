@@ -14,7 +14,9 @@ const sedFile = new RegExp(`[rRwW](?=[ \\t]{0,64}(\\S[^\\n;}]{0,${maxPath}}))`, 
 
 /** Programs of which a word, or what they read, holds commands that name files: `.read x`, `\\i x`, `r x`. */
 const commanded: ReadonlySet<string> = new Set(
-  'sqlite3 sqlite psql pgcli mysql mariadb vi vim nvim view ex rvim ed red gdb lldb sftp lftp ftp gnuplot tclsh wish expect'.split(' '),
+  'sqlite3 sqlite psql pgcli mysql mariadb vi vim nvim view ex rvim ed red gdb lldb sftp lftp ftp gnuplot tclsh wish expect'.split(
+    ' ',
+  ),
 );
 /** A word of such a command: what follows a blank, up to the next one or the end of its line. */
 const operand = new RegExp(`(?<=[ \\t])[^\\s;"']{1,${maxPath}}`, 'g');
@@ -29,7 +31,11 @@ export function pathsInCode(program: string, word: string): readonly string[] {
   if (!commanded.has(name)) return isInterpreter(name) ? literalsIn(word) : [];
   const operands = (word.match(operand) ?? []).slice(0, maxPlaces);
   // A command within another one ends with its bracket.
-  return [...literalsIn(word), ...operands, ...operands.flatMap((text) => text.match(/^.*[^\])}`](?=[\])}`]+$)/) ?? [])];
+  return [
+    ...literalsIn(word),
+    ...operands,
+    ...operands.flatMap((text) => text.match(/^.*[^\])}`](?=[\])}`]+$)/) ?? []),
+  ];
 }
 
 const literalsIn = (code: string): readonly string[] => {

@@ -4,6 +4,7 @@ import type { Analysis } from './analysis.ts';
 import { foreignPath } from './foreign-paths.ts';
 import type { GlobPlaces } from './glob.ts';
 import { namedPaths } from './named-paths.ts';
+import { withPatches } from './patched.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
 import { type Taken, takenPlaces } from './taken-along.ts';
 import { textWords } from './text-words.ts';
@@ -96,7 +97,7 @@ export function createScope(
       return guarded;
     },
     analysis() {
-      analysis ??= analyse();
+      analysis ??= withPatches(analyse(), host, path);
       return analysis;
     },
     named(line) {

@@ -1,3 +1,5 @@
+import type { Way } from '../text/patch-names.ts';
+
 /** How a `local_shell` call is read (02 §9). One reader for gate, card and executor: `shell/read-line.ts`. */
 
 /** A word of a command, as the shell would hand it over. */
@@ -54,7 +56,12 @@ export type FoundCommand = {
   /** Where its relative paths may lie, after a literal `cd` before it: below the call's directory (`''`), or elsewhere. */
   readonly directories: readonly string[];
   readonly revealed: boolean;
+  /** Files on the disk that hold a patch which it applies; absent where there are none. */
+  readonly patches?: readonly Patch[];
 };
+
+/** A patch in a file; `unseen` stands for the names in it where they cannot be told. */
+export type Patch = Way & { readonly file: CommandWord; readonly unseen: CommandWord };
 
 export type LineOperator = '&&' | '||' | '|';
 

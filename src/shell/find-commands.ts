@@ -1,4 +1,4 @@
-import type { CommandRedirect, CommandWord, FoundCommand, Origin } from '../schema/command.ts';
+import type { CommandRedirect, CommandWord, FoundCommand, Origin, Patch } from '../schema/command.ts';
 import { expandingLine, substitutesIn, valuePayloads } from './assigned.ts';
 import { createDirectories } from './directories.ts';
 import { createNamedLines } from './named-lines.ts';
@@ -7,10 +7,12 @@ import { anything, inputOrigins } from './origins.ts';
 import { cameFrom } from './filled-in.ts';
 import { listGivers, listsRead } from './lists.ts';
 import { readsCode, linesInCode } from './code-lines.ts';
+import { patcherOf, unseenNames } from './patches.ts';
 import { codeLines, type Payload, payloadsOf } from './payload.ts';
 import { printed } from './printed.ts';
 import { baseName, shells } from './programs.ts';
 import { createScriptFiles, filesWritten } from './script-files.ts';
+import { patchedBy } from '../text/patch-names.ts';
 import type { ParseScript, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { type Choice, literalWord } from './words.ts';
 import { createWritten } from './written.ts';
@@ -253,6 +255,32 @@ function createFinder(parse: ParseScript | null) {
   const printedBy = (program: string): readonly string[] =>
     parse === null ? [] : written(parse(program.slice(2, -1)).steps);
 
+  /** What a command changes by a patch: names that the line shows, and files that may show others. */
+  const patchesOf = (
+    words: readonly CommandWord[],
+    redirects: readonly CommandRedirect[],
+    { input, origins }: Around,
+  ): { readonly names: readonly CommandWord[]; readonly patches: readonly Patch[] } => {
+    const patcher = patcherOf(words);
+    if (patcher === null) return { names: [], patches: [] };
+    const { strip, into } = patcher;
+    const opened = redirects.flatMap(({ operator, target }) => (operator === '<' && target !== null ? [target] : []));
+    const given = patcher.files.filter(({ text }) => text !== '-');
+    const places = given.length > 0 ? given : opened.length > 0 ? opened : catted(origins);
+    const held = places.map((file) => ({ file, texts: files.input(file.text, unseen) }));
+    const texts = places.length > 0 ? held.flatMap((one) => one.texts) : input;
+    const names = texts.map((text) =>
+      isProgram(text) ? null : (patchedBy(text, { strip, into })?.map(literalWord) ?? null),
+    );
+    if (names.includes(null) || (places.length === 0 && texts.length === 0)) names.push([unseenNames(into)]);
+    return {
+      names: names.flatMap((some) => some ?? []),
+      patches: held.flatMap((one) =>
+        one.texts.length === 0 ? [{ file: one.file, strip, into, unseen: unseenNames(into) }] : [],
+      ),
+    };
+  };
+
   const command = (words: readonly CommandWord[], redirects: readonly CommandRedirect[], around: Around): void => {
     const isRevealed = around.depth > 0;
     if (isRevealed) revealed += 1;
@@ -263,9 +291,12 @@ function createFinder(parse: ParseScript | null) {
     const known = around.input.filter((text) => !isProgram(text));
     const code = files.code(words);
     const read = [...codeRead(words, known), ...code, ...wordsRead(words, known)].map(literalWord);
-    const values = [...read, ...listsRead(words, around.origins)];
+    const patched = patchesOf(words, redirects, around);
+    const values = [...read, ...listsRead(words, around.origins), ...patched.names];
+    const { patches } = patched;
     directories.during(words, () => {
-      commands.push({ words, redirects, values, directories: directories.current(), revealed: isRevealed });
+      const own = { words, redirects, values, directories: directories.current(), revealed: isRevealed };
+      commands.push(patches.length === 0 ? own : { ...own, patches });
       if (words.length === 0) return;
       // Alone, `exec` changes only what its redirects name.
       const reads = words.length > 1 || redirects.some(({ operator }) => operator.startsWith('<'));
@@ -381,6 +412,15 @@ function createFinder(parse: ParseScript | null) {
 /** What a program reads as code of its own: its places and its lines are those of the line around it. */
 function codeRead([program, ...rest]: readonly CommandWord[], input: readonly string[]): readonly string[] {
   return program === undefined || input.length === 0 || !readsCode(baseName(program.text), rest) ? [] : input;
+}
+
+/** The files that a `cat` hands on; none where anything else may come. */
+function catted(origins: readonly Origin[]): readonly CommandWord[] {
+  const files = origins.map((origin) => {
+    const [program, ...rest] = origin.kind === 'printed' && origin.input.length === 0 ? origin.words : [];
+    return program?.text === 'cat' && rest.every(({ text }) => !text.startsWith('-')) ? rest : [];
+  });
+  return files.every((some) => some.length > 0) ? files.flat() : [];
 }
 
 const isExec = (word: ScriptWord | undefined): boolean =>

@@ -156,7 +156,10 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
       const texts = left.flatMap((one) => (typeof one === 'string' ? [marked(one, known?.certain === true)] : []));
       const origins = [...(known?.origins ?? []), ...left.flatMap((one) => (typeof one === 'string' ? [] : one))];
       if (texts.length > 0 && origins.length === 0) return texts;
-      return [...texts, { text, path, open: true, ...(unset === undefined ? {} : { unset }), ...givenBy(origins, true) }];
+      return [
+        ...texts,
+        { text, path, open: true, ...(unset === undefined ? {} : { unset }), ...givenBy(origins, true) },
+      ];
     }
     case 'brace':
       return (

@@ -37,6 +37,7 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
       const inside = real.startsWith(`${workspace}/`) ? 'program_in_workspace' : null;
       return { word, real, ...identity, ungrantable: word.startsWith('.') ? 'relative' : inside };
     },
+    textOf: () => null,
     // One without configuration: what a revision is can only be told in a repository.
     repository: () => ({ outside: false, configs: [] }),
     foundRelative: () => false,
