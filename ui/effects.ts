@@ -35,7 +35,8 @@ export type EffectDeps = {
   readonly dispatch: (action: Action) => void;
   readonly leave: (how: number | 'plain') => void;
   readonly now: () => number;
-  readonly inTmux: boolean;
+  /** Puts a text into the clipboard by tmux, where this runs in one: else null. */
+  readonly toTmux: ((text: string) => Promise<boolean>) | null;
   readonly clipboard: () => 'osc52' | 'file';
   readonly asks: { perform(intent: Extract<Effect, { do: 'ask' }>['intent']): void };
   readonly trust: TrustEffects;
@@ -264,11 +265,14 @@ export function createEffects(deps: EffectDeps): Effects {
         const overlay = await wholeResult(client, item, part);
         dispatch({ type: 'overlay', overlay: end ? { ...overlay, at: Number.MAX_SAFE_INTEGER } : overlay });
       }),
-    copy: ({ text }) => {
-      const { bytes, said } = copyText(text, deps.clipboard(), deps.inTmux, now());
-      if (bytes !== null) screen.signal(bytes);
-      say(said);
-    },
+    copy: ({ text }) =>
+      attempt(async () => {
+        const { bytes, said } = copyText(text, deps.clipboard(), deps.toTmux !== null, now());
+        if (bytes === null) return say(said);
+        const taken = deps.toTmux === null || (await deps.toTmux(text));
+        if (deps.toTmux === null || !taken) screen.signal(bytes);
+        say(taken ? said : `${said}, if tmux passes it on: allow-passthrough`);
+      }),
     dump: ({ turns }) =>
       attempt(async () => {
         const { lines, left } = await dumpLines(clientOf, state(), turns, deps.printed());

@@ -53,6 +53,8 @@ export type TuiOptions = {
   /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
   readonly writeFile: (path: string, force: boolean, pieces: AsyncIterable<string>) => Promise<void>;
   readonly inTmux: boolean;
+  /** Puts a text into the clipboard by tmux. @returns whether it took it; never rejects */
+  readonly toTmux: (text: string) => Promise<boolean>;
   /** `TERM_PROGRAM`, or empty. */
   readonly terminalProgram: string;
   /** Neither flag nor variable chose a mode: the configured one counts. */

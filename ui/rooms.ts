@@ -149,7 +149,7 @@ export function createRooms(face: Face): Rooms {
     dispatch,
     leave: face.leave,
     now,
-    inTmux: face.inTmux,
+    toTmux: face.inTmux ? options.toTmux : null,
     clipboard: face.clipboard,
     judgedUnder: judged.under,
     choosePolicy: governing.choose,

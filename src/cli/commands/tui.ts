@@ -10,6 +10,7 @@ import { gitExcludes } from '../git-excludes.ts';
 import { readOwnFile } from '../own-file.ts';
 import { buildStartRun, planOptions, readImages } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
+import { toTmux } from '../tmux-buffer.ts';
 import { writeWhole } from '../write-file.ts';
 import { refuseUntrusted, untrustedContent } from '../trust-prompt.ts';
 
@@ -92,6 +93,7 @@ export const openTui: Handler = async (context: Context) => {
       }
     },
     inTmux: (environment['TMUX'] ?? '') !== '',
+    toTmux: (text) => toTmux(environment, text),
     now: () => process.now(),
     terminalProgram: environment['TERM_PROGRAM'] ?? '',
     trace: tracer(context),
