@@ -56,17 +56,18 @@ function slashCompletion(
   }
   const command = findCommand(name);
   const start = text.slice(0, caret).search(/\S*$/);
-  // Only the first word of the arguments is one of a list.
-  if (command?.source == null || text.slice(name.length + 1, start).trim() !== '') return { list: null, wanted: null };
+  const before = text.slice(name.length + 1, start).trim();
+  const source = before === '' ? command?.source : command?.behind[before];
+  if (command == null || source == null) return { list: null, wanted: null };
   const query = text.slice(start, caret);
   const end = start + (/^\S*/.exec(text.slice(start))?.[0].length ?? 0);
-  return argumentCompletion(command, command.source, { query, start, end }, known);
+  const isLast = before !== '' || command.most === 1;
+  return argumentCompletion(source, { query, start, end, isLast }, known);
 }
 
 function argumentCompletion(
-  command: SlashCommand,
   source: ArgumentSource,
-  at: { readonly query: string; readonly start: number; readonly end: number },
+  at: { readonly query: string; readonly start: number; readonly end: number; readonly isLast: boolean },
   known: CompletionWords,
 ): { list: Completion | null; wanted: Wanted } {
   if (source === 'files') return fileCompletion({ from: at.start, query: at.query }, at.end, known, (path) => path);
@@ -76,7 +77,7 @@ function argumentCompletion(
     insert: word,
     label: word,
     detail: '',
-    whole: command.most === 1,
+    whole: at.isLast,
   }));
   return { list: listOf('argument', at.start, at.end, items), wanted: null };
 }

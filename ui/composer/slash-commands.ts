@@ -24,6 +24,8 @@ export type SlashCommand = {
   readonly help: string;
   /** Words that the first argument may be; null = anything, or none. */
   readonly source: ArgumentSource | null;
+  /** Words that may follow such a first argument. */
+  readonly behind: Readonly<Partial<Record<string, ArgumentSource>>>;
   /** How many words it takes at least and at most. */
   readonly least: number;
   readonly most: number;
@@ -31,7 +33,7 @@ export type SlashCommand = {
   readonly idleOnly: boolean;
 };
 
-type More = Partial<Pick<SlashCommand, 'aliases' | 'source' | 'idleOnly'>>;
+type More = Partial<Pick<SlashCommand, 'aliases' | 'source' | 'behind' | 'idleOnly'>>;
 const any = Number.POSITIVE_INFINITY;
 
 const command = (
@@ -48,6 +50,7 @@ const command = (
   most,
   aliases: more.aliases ?? [],
   source: more.source ?? null,
+  behind: more.behind ?? {},
   idleOnly: more.idleOnly ?? false,
 });
 
@@ -81,11 +84,13 @@ export const slashCommands: readonly SlashCommand[] = [
     [0, any],
     {
       source: ['show', 'use', 'vet', 'list', 'explain', 'replay'],
+      behind: { use: 'policies', replay: 'policies' },
     },
   ),
   command('trust', '', 'review untrusted content and changed tools'),
   command('plan', '[show|new|next|auto|retry|skip|replan|switch|list]', 'the plan', [0, any], {
     source: ['show', 'new', 'next', 'auto', 'retry', 'skip', 'replan', 'switch', 'list'],
+    behind: { switch: 'plans' },
   }),
   command('run', '[id]', 'details of a run', [0, 1], { source: 'runs' }),
   command('runs', '', 'runs of this workspace'),

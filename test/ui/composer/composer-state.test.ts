@@ -211,6 +211,16 @@ describe('commands', () => {
     ]);
   });
 
+  it('offers what may follow a first word, too', () => {
+    const composer = driven().type('/policy use ');
+    expect(composer.take().at(-1)).toEqual({ do: 'find', wanted: { kind: 'words', source: 'policies' } });
+    composer.act({ type: 'words', source: 'policies', words: ['default', 'strict'] }).type('st');
+    expect(composer.state.completion?.items.map(({ insert }) => insert)).toEqual(['strict']);
+    expect(composer.press('completion.run').take()[0]).toEqual({ do: 'slash', name: 'policy', args: 'use strict' });
+    expect(driven().type('/policy explain st').state.completion).toBeNull();
+    expect(driven().type('/policy use strict st').state.completion).toBeNull();
+  });
+
   it('runs a line whose word needs no completing, although more could follow', () => {
     const composer = driven()
       .act({ type: 'words', source: 'themes', words: ['dark'] })
