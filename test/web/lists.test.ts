@@ -129,6 +129,11 @@ it('reads of many open asks no more cards at once than a server answers', async 
   });
   await page.goto(`${world.served.url}/approvals`);
   await page.getByText('25 of 61 are shown').waitFor();
+  // Who looks for something else is not told that nothing waits.
+  await page.getByRole('searchbox').fill('no such thing');
+  await page.getByText('None of the 61 asks that wait for you has this.').waitFor();
+  await page.getByRole('searchbox').fill('');
+  await page.locator('.group-head').getByText(': write').first().waitFor();
   await expect.poll(() => page.locator('article.card').count()).toBe(25);
   expect(read.size).toBe(25);
   await page.getByRole('button', { name: 'Deny all shown (25)' }).waitFor();

@@ -9,6 +9,8 @@ import { stepDiff } from '../../web/plans/step-diff.ts';
 import { readMap } from '../../web/tools/read-map.ts';
 import { emptyCall } from '../../src/view/transcript.ts';
 import type { Item } from '../../src/view/items.ts';
+import { scaleOf } from '../../src/view/timeline.ts';
+import { barsOf as barsOfRun } from '../../web/runs/bars.ts';
 import { barsOf, byModel, daysOf } from '../../web/usage/figures.ts';
 
 const text = '{\n  "a": [ {"x": 1}, {"x": "}"} ],\n  "b": tru';
@@ -125,6 +127,23 @@ test('small things: lines that differ, names of files in paths, maps whose value
     'x.json',
   ]);
   expect(readMap('A: b: c\n\nKept\nEmpty:')).toEqual({ A: 'b: c', Kept: null, Empty: null });
+});
+
+test('what waits now is drawn to the edge of its picture, and not behind it', () => {
+  const span = { label: 'ask', detail: '', state: 'open', call_id: null, ask_id: null } as const;
+  const timeline = {
+    spans: [
+      { ...span, id: 'a', lane: 'tools', from: 0, to: 1000 },
+      { ...span, id: 'b', lane: 'waiting', from: 1000, to: null },
+    ],
+    from: 0,
+    to: 1000,
+  } as const;
+  const waiting = (now: number) =>
+    barsOfRun(timeline.spans, scaleOf(timeline, now), 100, now)
+      .get('waiting')
+      ?.map(({ x, width }) => [x, width]);
+  expect([waiting(1000), waiting(2000)]).toEqual([[[97, 3]], [[50, 50]]]);
 });
 
 test('finds in a conversation whatever can be seen of it, in any case and over any blanks, the newest first', () => {

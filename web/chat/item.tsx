@@ -1,9 +1,11 @@
 import { memo, useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import { formatSpan } from '../../src/view/format.ts';
 import { type Item, restsAt } from '../../src/view/items.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
+import { useEverywhere } from '../frame/everywhere.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -40,6 +42,7 @@ export const ItemView = memo(({ item, unsent, onAgain, onUse, newest, last, asks
           {unsent !== null ? (
             <>
               <ErrorNote error={unsent.error} onRetry={unsent.again} />
+              <Missing />
               <Button size="small" look="quiet" onClick={unsent.takeBack}>
                 Take back, to change it
               </Button>
@@ -104,6 +107,13 @@ export const ItemView = memo(({ item, unsent, onAgain, onUse, newest, last, asks
     }
   }
 });
+
+/** Why it was not taken may be that the program is not set up, which its refusal says in words of the command line. */
+function Missing() {
+  const { setup } = useEverywhere();
+  const missing = setup.value?.issues.some(({ severity }) => severity === 'error') === true;
+  return missing ? <Link href="/setup">The set-up is not complete: see what is missing</Link> : null;
+}
 
 /** Of the last message alone: an earlier one was followed by others. */
 const Again = ({ onAgain }: Pick<ItemProps, 'onAgain'>) =>

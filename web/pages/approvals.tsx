@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import type { AskHead } from '../../src/schema/ask-views.ts';
+import { clip } from '../../src/view/call-summary.ts';
 import { plural } from '../../src/view/format.ts';
 import { whatOf } from '../../src/view/what-of.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
@@ -8,6 +9,7 @@ import { DenyAll } from '../approvals/deny-all.tsx';
 import { Outcome } from '../approvals/outcome.tsx';
 import { RestingRuns } from '../approvals/resting-runs.tsx';
 import { client } from '../data/client.ts';
+import { useData } from '../data/use-data.ts';
 import { usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
 import { useEverywhere } from '../frame/everywhere.ts';
@@ -79,15 +81,27 @@ function Pending({ filter }: { readonly filter: string }) {
   if (fresh.length > 0) setSeen([...seen, ...fresh]);
   const [most, setMost] = useState(cardsAtOnce);
   const fitting = useMemo(() => seen.filter((ask) => matches(ask, filter)), [seen, filter]);
-  const shown = useMemo(() => fitting.slice(0, most), [fitting, most]);
+  // Those that were answered take no place of those that wait.
+  const shown = useMemo(() => {
+    const waiting = new Set((pending ?? []).map(({ id }) => id));
+    let room = most;
+    return fitting.filter(({ id }) => {
+      if (!waiting.has(id)) return room > 0;
+      room -= 1;
+      return room >= 0;
+    });
+  }, [fitting, most, pending]);
   const open = (pending ?? []).filter(({ id }) => shown.some((ask) => ask.id === id));
   const groups = useMemo(() => grouped(shown), [shown]);
+  const inputs = useData(seen.length === 0 ? null : 'inputs of asking runs', askingInputs, { topics: ['approvals'] });
   useCardKeys();
   return (
     <Loaded data={asks}>
       {() => (
         <>
-          {shown.length === 0 ? (
+          {shown.length === 0 && seen.length > 0 ? (
+            <Empty>None of the {plural(pending?.length ?? 0, 'ask')} that wait for you has this.</Empty>
+          ) : shown.length === 0 ? (
             <Empty action={<Link href="/runs">See the runs</Link>}>
               Nothing waits for you. What an agent wants to do and your policy leaves to you appears here.
             </Empty>
@@ -98,6 +112,11 @@ function Pending({ filter }: { readonly filter: string }) {
                   <p className="small muted">
                     {own[0]?.session_name == null ? 'Run' : <Safe text={`Session ${own[0].session_name}`} />}{' '}
                     <span className="mono">{run}</span>
+                    {inputs.value?.get(run ?? '') === undefined ? null : (
+                      <>
+                        : <Safe text={inputs.value.get(run ?? '') ?? ''} />
+                      </>
+                    )}
                   </p>
                   {own.length > 1 ? <span className="tag">{plural(own.length, 'ask')}</span> : null}
                 </div>
@@ -138,6 +157,14 @@ function Pending({ filter }: { readonly filter: string }) {
   );
 }
 
+/** What was asked of the runs that ask: their ids tell nobody apart. */
+async function askingInputs(): Promise<ReadonlyMap<string, string>> {
+  const pages = await Promise.all(
+    (['waiting', 'suspended'] as const).map((status) => client.pageRuns({ status, limit: 200 })),
+  );
+  return new Map(pages.flatMap(({ items }) => items.map(({ id, input }) => [id, clip(input)] as const)));
+}
+
 /** By run, in the order of their soonest deadlines. */
 function grouped(
   asks: readonly AskHead[],
@@ -162,7 +189,13 @@ function Resolved({ state, filter }: { readonly state: string; readonly filter: 
         return (
           <div className="stack tight">
             {shown.length === 0 ? (
-              <Empty>{expired ? 'No ask has run out of time.' : 'No ask was answered yet.'}</Empty>
+              <Empty>
+                {filter !== '' && items.some(belongs)
+                  ? 'None of those that were read has this.'
+                  : expired
+                    ? 'No ask has run out of time.'
+                    : 'No ask was answered yet.'}
+              </Empty>
             ) : (
               shown.map((ask) => (
                 <Link key={ask.id} href={`/approvals/${ask.id}`} className="bare">

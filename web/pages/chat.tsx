@@ -221,8 +221,11 @@ const examples = [
 function Nothing({ chat, options }: { readonly chat: Chat; readonly options: SendOptions }) {
   const { setup } = useEverywhere();
   const missing = setup.value?.issues.filter(({ severity }) => severity === 'error') ?? [];
-  // Without a backend no model can be chosen: it comes first, as in the set-up.
-  const issue = missing.find(({ code }) => code === 'no_backends') ?? missing[0];
+  // In the order of the set-up: without a project no chat begins, and without a backend no model can be chosen.
+  const issue =
+    missing.find(({ code }) => code === 'no_project') ??
+    missing.find(({ code }) => code === 'no_backends') ??
+    missing[0];
   if (issue !== undefined) {
     return (
       <div className="panel stack start">

@@ -36,12 +36,12 @@ export function CodeBlock({
   return (
     <div className="stack tight">
       <div className={`code ${wraps ? 'wraps' : ''}`}>
+        <CopyButton text={text} what={label} />
         <section aria-label={label} tabIndex={wraps ? -1 : 0}>
           <pre>
             <Safe text={shown} mode="prose" />
           </pre>
         </section>
-        <CopyButton text={text} what={label} />
       </div>
       {hidden === 0 ? null : (
         <div>

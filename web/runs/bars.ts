@@ -24,8 +24,10 @@ export function barsOf(
       const bars: Bar[] = [];
       for (const span of spans) {
         if (span.lane !== lane) continue;
-        const x = scale.at(span.from) * perMs;
-        const wide = Math.max(lane === 'policy' ? leastPx : 3, scale.at(span.to ?? now) * perMs - x);
+        const from = scale.at(span.from) * perMs;
+        const wide = Math.max(lane === 'policy' ? leastPx : 3, scale.at(span.to ?? now) * perMs - from);
+        // What has just begun stands at the edge, and not behind it.
+        const x = Math.max(0, Math.min(from, width - wide));
         const last = bars.at(-1);
         if (last !== undefined && x + wide < last.x + last.width + leastPx && wide <= leastPx + 2) {
           bars[bars.length - 1] = {

@@ -51,7 +51,7 @@ export function RunPage({ id }: { readonly id: string }) {
           <>
             <Head run={shown} />
             <Tabs label="About the run" tabs={tabs} selected={tab} onSelect={setTab}>
-              {tab === 'timeline' ? <TimelineTab runId={shown.id} /> : null}
+              {tab === 'timeline' ? <TimelineTab run={shown} /> : null}
               {tab === 'transcript' ? <TranscriptTab runId={shown.id} /> : null}
               {tab === 'steps' ? <StepsTab runId={shown.id} /> : null}
               {tab === 'calls' ? <CallsTab runId={shown.id} /> : null}

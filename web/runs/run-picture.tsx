@@ -15,11 +15,11 @@ export function RunPicture({
   run,
   compact = false,
 }: {
-  readonly run: Pick<RunSummary, 'id'>;
+  readonly run: Pick<RunSummary, 'id' | 'status'>;
   readonly compact?: boolean;
 }) {
   const timeline = useTimeline(run.id);
-  return <TimelinePicture timeline={timeline} runId={run.id} compact={compact} />;
+  return <TimelinePicture timeline={timeline} runId={run.id} goesOn={goesOn(run)} compact={compact} />;
 }
 
 const laneHeight = 30;
@@ -31,10 +31,13 @@ const letterPx = 7;
 export function TimelinePicture({
   timeline,
   runId,
+  goesOn,
   compact = false,
 }: {
   readonly timeline: Timeline;
   readonly runId: string;
+  /** What is open in it lasts until now. */
+  readonly goesOn: boolean;
   readonly compact?: boolean;
 }) {
   const box = useRef<HTMLDivElement>(null);
@@ -42,7 +45,7 @@ export function TimelinePicture({
   const [zoom, setZoom] = useState(1);
   const [told, tell] = useState<Bar | null>(null);
   const [, go] = useLocation();
-  const now = timeline.to ?? 0;
+  const now = useNow(goesOn && timeline.spans.some(({ to }) => to === null), timeline.to ?? 0);
   const scale = useMemo(() => scaleOf(timeline, now), [timeline, now]);
   const width = Math.max(60, (room - labelPx) * zoom);
   const bars = useMemo(() => barsOf(timeline.spans, scale, width, now), [timeline, scale, width, now]);
@@ -153,6 +156,26 @@ export function TimelinePicture({
       </p>
     </div>
   );
+}
+
+const growMs = 1000;
+
+/** Whether a process has the run, or a person is waited for. */
+export const goesOn = ({ status }: Pick<RunSummary, 'status'>): boolean =>
+  status === 'running' || status === 'waiting' || status === 'suspended';
+
+/** The time that something open has lasted until, once a second; else the last that is known. */
+function useNow(open: boolean, known: number): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!open) return;
+    const look = () => setNow(Date.now());
+    look();
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const timer = setInterval(look, still ? growMs * 30 : growMs);
+    return () => clearInterval(timer);
+  }, [open]);
+  return open ? Math.max(now, known) : known;
 }
 
 const scrolls = { tabIndex: 0 } as const;

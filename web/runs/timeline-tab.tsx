@@ -1,18 +1,20 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { RunSummary } from '../../src/schema/run-record.ts';
 import { formatSpan } from '../../src/view/format.ts';
 import type { Span } from '../../src/view/timeline.ts';
 import { Button } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { TimelinePicture } from './run-picture.tsx';
+import { goesOn, TimelinePicture } from './run-picture.tsx';
 import { useTimeline } from './use-timeline.ts';
 
 const rowsAtOnce = 200;
 
 /** The picture, and the same as a table for keyboards and screen readers. */
-export function TimelineTab({ runId }: { readonly runId: string }) {
+export function TimelineTab({ run }: { readonly run: Pick<RunSummary, 'id' | 'status'> }) {
+  const runId = run.id;
   const timeline = useTimeline(runId);
   const [shown, setShown] = useState(rowsAtOnce);
   const { spans, from } = timeline;
@@ -40,7 +42,7 @@ export function TimelineTab({ runId }: { readonly runId: string }) {
   return (
     <>
       <div className="panel">
-        <TimelinePicture timeline={timeline} runId={runId} />
+        <TimelinePicture timeline={timeline} runId={runId} goesOn={goesOn(run)} />
       </div>
       {spans.length === 0 ? (
         <Empty>Nothing is recorded of this run yet, or its events were pruned.</Empty>
