@@ -8,6 +8,7 @@ import {
   loadLibrary,
   originalOf,
 } from './template-engine.ts';
+import { macroOf, macroSites } from './macro-syntax.ts';
 import { misplacedMacro, type Part, prepareTemplate } from './template-syntax.ts';
 
 /** A defect of a template, at an index of its text. */
@@ -49,13 +50,26 @@ export async function checkTemplate(text: string, kind: 'output_template' | 'oth
     return { problem: null, names };
   } catch (error) {
     const cause = originalOf(error);
-    const message = messageOf(cause).replace(/, line:\d+, col:\d+$/, '');
     const at = prepared.sourceIndex(tokenOf(error)?.begin ?? 0);
+    const meant = noMacro(text, at);
+    if (meant !== null) return problem(meant.at, meant.message);
+    const message = messageOf(cause).replace(/, line:\d+, col:\d+$/, '');
     return {
       problem: { code: cause instanceof ForbiddenTagError ? 'forbidden_tag' : 'bad_template', at, message },
       names: [],
     };
   }
+}
+
+const macroNames = 'var, now, date, chain:id, tools, toolservice, host:os, host:arch and edge_count';
+
+/** What to say where the library failed at something that was meant as a macro; null where it was not. */
+function noMacro(text: string, at: number): { readonly at: number; readonly message: string } | null {
+  const site = macroSites(text).find(({ start, end }) => start <= at && at < end);
+  if (site === undefined || site.payload === null || macroOf(site) !== null) return null;
+  const shown = text.slice(site.start, Math.min(site.end, site.start + 60));
+  const message = `${shown} is neither a macro nor a template expression; the macros are ${macroNames}`;
+  return { at: site.start, message };
 }
 
 function plainNames(parts: readonly Part[]): { name: string; at: number }[] {

@@ -170,6 +170,8 @@ test('what a macro or a variable holds is never parsed again', async () => {
 });
 
 describe('checking', () => {
+  const noMacro =
+    'a macro nor a template expression; the macros are var, now, date, chain:id, tools, toolservice, host:os, host:arch and edge_count';
   const defects: readonly (readonly [string, string, number, string])[] = [
     ['ab {% include "x" %}', 'forbidden_tag', 3, 'the tag include is not allowed: a template cannot bring in another'],
     ['{% render "x" %}', 'forbidden_tag', 0, 'the tag render is not allowed: a template cannot bring in another'],
@@ -181,6 +183,8 @@ describe('checking', () => {
       'the tag block is not allowed: a template cannot bring in another',
     ],
     ['a\n {{ input | nofilter }}', 'bad_template', 3, 'undefined filter: nofilter'],
+    ['a {{nosuch:x}}', 'bad_template', 2, `{{nosuch:x}} is neither ${noMacro}`],
+    ['{{now}} {{host: name }}', 'bad_template', 8, `{{host: name }} is neither ${noMacro}`],
     ['{{ a | sample }}', 'bad_template', 0, 'undefined filter: sample'],
     ['{{ a | constructor }}', 'bad_template', 0, 'undefined filter: constructor'],
     ['{% foo %}', 'bad_template', 0, 'tag "foo" not found'],
