@@ -58,8 +58,10 @@ const leastResultBytes = 2048;
 /** What a request must fit: its messages, and what else counts. Tokens here are plain estimates. */
 export type Load = {
   readonly messages: readonly Message[];
-  /** System instruction and offered tools. */
+  /** System instruction with the preface, and offered tools. */
   readonly systemTokens: number;
+  /** Of the preface alone. */
+  readonly prefaceTokens?: number;
   readonly toolTokens: number;
   readonly maxTokens: number | null;
   readonly shift: boolean;
@@ -138,18 +140,22 @@ function whatRaises({ chain, job, state }: Run, route: Route, limit: number): st
 
 /** The numbers, and what raises the limit that was the smallest (04 §13.3.1, 08 §9.1). */
 function tooLong({ load, tokens, ratio, limit, reserve, raise }: Overflow): Failure {
+  const ahead = load.prefaceTokens ?? 0;
+  const preface = ahead === 0 ? '' : ` preface ${Math.ceil(ahead * ratio)},`;
   const total = Math.ceil((tokens + load.systemTokens + load.toolTokens) * ratio);
   return failure(
     'capacity',
     `the request needs about ${total} tokens and the limit is ${limit}, of which ${reserve} are kept for the answer ` +
-      `(messages ${Math.ceil(tokens * ratio)}, tools ${Math.ceil(load.toolTokens * ratio)}); ` +
+      `(messages ${Math.ceil(tokens * ratio)},${preface} tools ${Math.ceil(load.toolTokens * ratio)}); ` +
       `${whatFits(load, limit)}, or raise the limit: ${raise}`,
   );
 }
 
 /** What else helps: no history is short enough beside an answer that takes all of the limit. */
-function whatFits({ shift, maxTokens }: Load, limit: number): string {
+function whatFits({ shift, maxTokens, prefaceTokens = 0 }: Load, limit: number): string {
   if (maxTokens !== null && maxTokens >= limit) return 'lower max_tokens of the task';
+  if (prefaceTokens > limit / 2)
+    return 'shorten the preface (that of the shipped chains is AGENTS.md of the workspace)';
   return shift ? 'shorten the input' : 'set shift or compact_policy on the task, shorten the input';
 }
 

@@ -61,6 +61,21 @@ it('counts, and is never left out when a request is too long', async () => {
   expect(refused.requests.map(({ messages }) => messages[0]?.content)).toEqual([notes, notes]);
 });
 
+it('is named where it leaves no room', async () => {
+  const played = await play({
+    chain: { token_limit: 2000, tasks: [task({ shift: true })] },
+    job: { variables: { notes: 'n'.repeat(8000) } },
+  });
+  expect(played.end).toMatchObject({
+    error: {
+      class: 'capacity',
+      message:
+        'task chat failed after 1 attempt: the request needs about 2010 tokens and the limit is 2000, of which 250 are kept for the answer ' +
+        '(messages 6, preface 2004, tools 0); shorten the preface (that of the shipped chains is AGENTS.md of the workspace), or raise the limit: token_limit of the chain',
+    },
+  });
+});
+
 it('stands ahead of the last report, too', async () => {
   const played = await play({
     chain: { tasks: [task()] },

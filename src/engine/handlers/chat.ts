@@ -33,6 +33,7 @@ export async function chat(step: Prepared): Promise<Handled> {
   const load = (shrink: number): Parameters<typeof fitRequest>[1] => ({
     messages: spoken(run, history),
     systemTokens,
+    prefaceTokens: prefaceTokens(step),
     toolTokens,
     maxTokens: config.maxTokens,
     shift: config.shift,
