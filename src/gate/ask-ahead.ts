@@ -4,7 +4,7 @@ import type { Asker, AskerDeps, Steps } from './ask.ts';
 import { actionOf } from './decide.ts';
 import { foresee } from './foresee.ts';
 import type { Ledger } from './ledger.ts';
-import { preimageOf, toolPreview } from './preimage.ts';
+import { isSameChange, preimageOf, toolPreview } from './preimage.ts';
 import type { AskedCall, GateCall } from './stages.ts';
 
 const suspended: ToolOutcome = { kind: 'suspended' };
@@ -29,7 +29,8 @@ export function createAskAhead(
     const judged = mayRun ? await look(call) : null;
     if (judged === null || 'kind' in judged || judged.evaluation.action === 'deny') return;
     if (unfitFor(call, judged) !== null) return;
-    const isOther = preimageOf(await toolPreview(call, judged)) !== (ask.preimage?.sha256 ?? null);
+    const now = await toolPreview(call, judged);
+    const isOther = preimageOf(now) !== preimageOf(ask.preview) && !isSameChange(now, ask.preview);
     if (isOther && judged.evaluation.action === 'approve') await raise(call, judged, ask.id);
     foresee(call.run, judged);
   };

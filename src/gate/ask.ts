@@ -1,4 +1,4 @@
-import type { Ask } from '../schema/ask.ts';
+import type { Ask, Preview } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ToolOutcome } from '../schema/protocol.ts';
 import { anewOf } from './anew.ts';
@@ -8,7 +8,7 @@ import type { LedgerDeps } from './entries.ts';
 import type { Ledger } from './ledger.ts';
 import { restsFor } from './foresee.ts';
 import { type OfferDeps, offerToAgent } from './offer.ts';
-import { preimageOf, toolPreview } from './preimage.ts';
+import { isSameChange, preimageOf, toolPreview } from './preimage.ts';
 import { previewOf } from './recall.ts';
 import { changedSince, deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
 import type { ChangedArguments } from './run.ts';
@@ -36,7 +36,8 @@ type Asked = {
   readonly places: string;
   /** What its commands would start. */
   readonly programs: string | null;
-  readonly preimage: string | null;
+  /** What was shown of it, with the state of its file. */
+  readonly shown: Preview;
 };
 
 /** Questions about calls: asked, waited for, and held against what would run by then. */
@@ -81,7 +82,7 @@ export function createAsker(
         ...(before === null ? {} : { anew: anewOf(before, judged, preview) }),
       };
       const asked = ledger.ask(call, judged, shown, replaced);
-      return { call: asked, hash, places, programs, preimage: preimageOf(preview) };
+      return { call: asked, hash, places, programs, shown: preview };
     } catch (error) {
       return unasked(call, error);
     }
@@ -95,12 +96,24 @@ export function createAsker(
     return ledger.refuse(call, notAsked(error.message));
   };
 
+  /**
+   * Whether the file is the one that was asked about. Where it was to follow earlier calls, and not all of these have run,
+   * it may be another one that they alone have made: then it is asked about again only if the change looks different.
+   */
+  const isFileAsked = async ({ call, shown }: Asked, judged: Judged): Promise<boolean> => {
+    const now = await toolPreview(call, judged);
+    const file = preimageOf(now);
+    if (file === preimageOf(shown)) return true;
+    if (shown.follows === undefined || !isSameChange(shown, now)) return false;
+    return file === shown.follows.base || (file !== null && deps.calls.hasLeft(call.run.ref.run_id, file));
+  };
+
   /** Whether what would run is what was asked about. */
   const isAsked = async (asked: Asked, judged: Judged): Promise<boolean> =>
     judged.hash === asked.hash &&
     judged.places === asked.places &&
     (asked.programs === null || judged.programs === asked.programs) &&
-    preimageOf(await toolPreview(asked.call, judged)) === asked.preimage;
+    (await isFileAsked(asked, judged));
 
   /**
    * Runs what was approved, judged anew: time has passed.
@@ -208,7 +221,7 @@ export function createAsker(
         return allowed(call, judged);
       }
       const { places = '', programs = null } = ask.preview;
-      const asked = { call, hash: ask.call_hash, places, programs, preimage: ask.preimage?.sha256 ?? null };
+      const asked = { call, hash: ask.call_hash, places, programs, shown: ask.preview };
       const isStale = ask.state === 'pending' && ask.kind === 'permission' && action === 'approve';
       // Whoever answers is not asked about what is gone already.
       if (!isStale || (await isAsked(asked, judged))) return settle(judged, asked);

@@ -59,7 +59,11 @@ export type Preview = {
   readonly diff_note?: string;
   readonly new_file?: boolean;
   /** Calls of the same message that change the file first: the diff is against what they will leave. */
-  readonly follows?: number;
+  readonly follows?: {
+    readonly calls: number;
+    /** Digest of the file that there was; null for none. */
+    readonly base: string | null;
+  };
   /** Where the paths of the call led when it was asked about: an approval holds for these places. */
   readonly places?: string;
   /** Digest of the files that its commands would start, or of the server or service that answers: an approval holds for these. */

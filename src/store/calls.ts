@@ -235,6 +235,15 @@ export function createCalls(sql: Sql) {
       );
     },
 
+    /** Whether a file tool of this run has left a file of this content behind. */
+    hasLeft: (runId: string, sha256: string): boolean =>
+      sql.get(
+        `SELECT 1 FROM tool_calls WHERE run_id = ? AND tools = 'local_fs' AND state = 'done'
+           AND json_extract(result, '$.new_sha256') = ? LIMIT 1`,
+        runId,
+        sha256,
+      ) !== undefined,
+
     /** Calls of a run that are being executed. */
     startedOf: (runId: string): number =>
       sql.get<{ n: number }>("SELECT count(*) AS n FROM tool_calls WHERE run_id = ? AND state = 'started'", runId)?.n ??

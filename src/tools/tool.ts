@@ -67,8 +67,8 @@ export type ForeseenFile = {
   readonly state: FileState;
   /** What the model will have seen of it by then. */
   readonly mark: ReadMark | null;
-  /** How many calls change it. */
-  readonly changes: number;
+  /** How many calls change it, and the digest of the file as it is; null for none. */
+  readonly follows: { readonly calls: number; readonly base: string | null };
 };
 
 /** What execution gets beside the arguments. Nothing is looked up a second time: `facts` is what was judged. */

@@ -30,7 +30,7 @@ export const askedAgain = ({ preview: { anew } }: Pick<Ask, 'preview'>): readonl
 
 /** What a change was made for that is asked about ahead of others of its file. */
 export const followsOf = ({ preview: { follows } }: Pick<Ask, 'preview'>): string | null =>
-  follows === undefined ? null : `on top of ${plural(follows, 'earlier change')} of this file in the same message`;
+  follows === undefined ? null : `on top of ${plural(follows.calls, 'earlier change')} of this file in the same message`;
 
 /** 03 §8 `flags`: what a person should know before answering, as words for programs. */
 export const askFlags = (ask: Ask): readonly string[] => [

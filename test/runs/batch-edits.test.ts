@@ -78,7 +78,7 @@ describe('several changes of one file in one message of a run that rests', () =>
       edit('a', 'ONE\nTWO\n', 'both\n'),
       write('a', 'whole\n'),
     ]);
-    expect(pending().map(({ preview }) => [preview.follows, preview.diff])).toEqual([
+    expect(pending().map(({ preview }) => [preview.follows?.calls, preview.diff])).toEqual([
       [undefined, '--- a/a\n+++ b/a\n@@ -1,4 +1,4 @@\n-one\n+ONE\n two\n three\n four\n'],
       [1, '--- a/a\n+++ b/a\n@@ -1,5 +1,5 @@\n ONE\n-two\n+TWO\n three\n four\n five\n'],
       [2, '--- a/a\n+++ b/a\n@@ -1,5 +1,4 @@\n-ONE\n-TWO\n+both\n three\n four\n five\n'],
@@ -124,13 +124,35 @@ describe('several changes of one file in one message of a run that rests', () =>
     expect(await resume(runId)).toMatchObject({ status: 'suspended' });
     expect([text('a'), text('b')]).toEqual([lines, 'x\n']);
     expect(states()).toEqual(['denied', 'approved', 'approved', 'approved', 'pending', 'pending']);
-    expect(pending().map(({ preview }) => [preview.follows, preview.anew?.why])).toEqual([
+    expect(pending().map(({ preview }) => [preview.follows?.calls, preview.anew?.why])).toEqual([
       [undefined, ['the earlier changes of its message did not leave the file that it was shown for']],
       [1, ['the earlier changes of its message did not leave the file that it was shown for']],
     ]);
     for (const { id } of pending()) await answer(id);
     expect(await resume(runId)).toMatchObject({ status: 'completed' });
     expect([text('a'), text('b')]).toEqual([lines.replace('two', 'TWO').replace('three', 'THREE'), 'y\n']);
+  });
+
+  it('are not asked about again where one before them was declined and they look the same without it', async () => {
+    const far = [edit('a', 'one', 'ONE'), edit('a', 'six', 'SIX'), edit('a', 'ten', 'TEN'), edit('a', 'five', '5')];
+    const runId = await suspended({ a: lines }, far);
+    const [first, ...others] = pending();
+    await answer(first?.id ?? '', { outcome: 'deny' });
+    for (const { id } of others) await answer(id);
+    expect(await resume(runId)).toMatchObject({ status: 'completed' });
+    expect(text('a')).toBe(lines.replace('five', '5').replace('six', 'SIX').replace('ten', 'TEN'));
+    expect(asks()).toHaveLength(4);
+  });
+
+  it('are asked about again where somebody else has changed the file, though they look the same', async () => {
+    const batch = [edit('a', 'one', 'ONE'), read('a'), edit('a', 'ten', 'TEN')];
+    const runId = await suspended({ a: lines }, batch);
+    const [first, second] = pending();
+    await answer(first?.id ?? '', { outcome: 'deny' });
+    await answer(second?.id ?? '');
+    writeFileSync(path('a'), lines.replace('two', 'somebody else'));
+    expect(await resume(runId)).toMatchObject({ status: 'suspended' });
+    expect(pending().map(({ preview }) => preview.diff)).toEqual([second?.preview.diff]);
   });
 
   it('are not shown as they were asked about where nobody has answered yet and the file is another one', async () => {

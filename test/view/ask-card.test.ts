@@ -76,7 +76,11 @@ test('a card shows the call in full and what the runtime knows of it', () => {
 });
 
 test('a change that was asked about ahead of its turn says what it was made for, and one asked about again says why', () => {
-  const preview = { ...ask({}).preview, follows: 2, anew: { edited: false, why: ['the file is another one'] } } as const;
+  const preview = {
+    ...ask({}).preview,
+    follows: { calls: 2, base: null },
+    anew: { edited: false, why: ['the file is another one'] },
+  } as const;
   const made = 'on top of 2 earlier changes of this file in the same message';
   const again = 'asked again: since the time before, the file is another one';
   expect(cardLines(askCard(ask({ preview }), now), 70).lines).toEqual(

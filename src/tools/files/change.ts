@@ -17,8 +17,8 @@ export type ChangeFacts = Subject & {
   readonly after: Buffer;
   /** Null when the whole file is given. */
   readonly replacements: number | null;
-  /** How many calls that have not run yet `before` has in it: then it is what the file is expected to be. */
-  readonly follows: number;
+  /** Calls that have not run yet which `before` has in it: then it is what the file is expected to be. */
+  readonly follows: ForeseenFile['follows'] | null;
 };
 
 export type WriteDeps = {
@@ -47,7 +47,7 @@ export async function planChange(
   if (isFailure(subject)) return subject;
   const { path } = subject;
   const foreseen = site.foreseen?.get(path.real);
-  const follows = foreseen?.changes ?? 0;
+  const follows = foreseen?.follows ?? null;
   const unchanged = (fault: ToolFailure, before: Preimage = null): Prepared<ChangeFacts> =>
     ready({ ...subject, fault, before, after: Buffer.alloc(0), replacements: null, follows }, site, given);
   const wrongKind = path.stat !== null ? kindFault(path) : given.endsWith('/') ? namesDirectory(given) : null;
@@ -71,7 +71,7 @@ function leftBy({ before, after: bytes, replacements, follows }: ChangeFacts, ma
   return {
     state: { mode: newFileMode(), uid: 0, gid: 0, ...before, links: 1, bytes, sha256 },
     mark: writtenMark(mark, { sha256, whole: replacements === null }),
-    changes: follows + 1,
+    follows: { calls: (follows?.calls ?? 0) + 1, base: follows === null ? (before?.sha256 ?? null) : follows.base },
   };
 }
 
@@ -167,7 +167,7 @@ export async function previewChange({ path, place, before, after, fault, follows
       ? await diffOf(name, before, after)
       : { diff_note: `nothing would be written: ${fault.message}` }),
     new_file: before === null,
-    ...(follows === 0 ? {} : { follows }),
+    ...(follows === null ? {} : { follows }),
     preimage: { path: path.real, sha256: before?.sha256 ?? null },
     paths: [{ given: path.given, real: path.real, inside: !path.outside_root, link: path.link }],
   };
