@@ -1,4 +1,5 @@
 import { findAll } from '../../text/find-all.ts';
+import { lookAlike, withCodes } from '../../text/look-alike.ts';
 
 /** Where a text that does not occur nearly does, and what keeps it from occurring there, as a sentence for a model. */
 export type NearMatch = { readonly lines: readonly number[]; readonly said: string };
@@ -20,19 +21,6 @@ const ladder: readonly (readonly [what: string, norm: Norm])[] = [
   ['blanks and tabs', (line) => line.trim().replace(/[ \t]+/g, ' ')],
   ['characters that look alike', lookAlike],
 ];
-
-function lookAlike(line: string): string {
-  // Most lines of most files; the rest costs ten times as much.
-  if (/^[\x20-\x7e]*$/.test(line)) return line.trim().replace(/ +/g, ' ');
-  return line
-    .normalize('NFKC')
-    .replace(/[\u2018\u2019\u201a\u2032]/g, "'")
-    .replace(/[\u201c\u201d\u201e\u2033\u00ab\u00bb]/g, '"')
-    .replace(/[\u2010-\u2015\u2212]/g, '-')
-    .replace(/[\u200b-\u200d\u2060\ufeff\u00ad]/g, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-}
 
 /** The lines of the file as they are, and made alike: once for each way of doing so. */
 type FileLines = { readonly own: readonly string[]; made(norm: Norm): readonly string[] };
@@ -161,16 +149,9 @@ function pair(lines: readonly string[], wanted: readonly string[], at: number, i
   return `${there}, and the text has ${quoted(theirs)}`;
 }
 
-/** As JSON, with the codes of what an eye takes for something else: blanks, quotes, dashes, marks on letters. */
+/** As JSON, with the codes of what an eye takes for something else. */
 const quoted = (line: string): string =>
-  JSON.stringify(line.length > maxShown ? `${line.slice(0, maxShown).toWellFormed()}…` : line).replace(
-    /[\u007f-\u00a0\u00ad\u2000-\u2025\u2027-\u206f\u3000\ufeff]|\p{M}/gu,
-    (character) =>
-      character
-        .split('')
-        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-        .join(''),
-  );
+  withCodes(JSON.stringify(line.length > maxShown ? `${line.slice(0, maxShown).toWellFormed()}…` : line));
 
 const numbered = /^\s*\d+(?:\t|: ?|\s*[|→] ?)/;
 

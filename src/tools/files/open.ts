@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { lookAlike, withCodes } from '../../text/look-alike.ts';
 import { codeOf } from '../../text/thrown.ts';
 import { fail, ioFailure, type ToolFailure } from '../failure.ts';
 import { nearNames } from '../near.ts';
@@ -52,22 +53,26 @@ export function kindFault(facts: PathFacts): ToolFailure | null {
 
 /** @param mayName whether a name of the same directory may be told; at most 3 similar ones are (05 §4.1.7), without it none */
 export function notFound(facts: PathFacts, mayName?: (path: string) => boolean): ToolFailure {
-  const similar =
-    mayName === undefined || facts.missing.length > 0
-      ? []
-      : similarNames(facts).filter((name) => mayName(join(facts.parent.path, name)));
+  const isTold = (name: string) => mayName?.(join(facts.parent.path, name)) === true;
+  const beside = mayName === undefined || facts.missing.length > 0 ? [] : namesBeside(facts);
+  const similar = nearNames(facts.name, beside, 3).filter(isTold);
   // Read as text, a name of other bytes is the one that was given.
   if (similar.includes(facts.name)) {
     const message = `The name of "${facts.given}" is not UTF-8, so no path can name it here. Rename it first, with a program.`;
     return fail('bad_path', message);
   }
+  const twin = beside.find((name) => lookAlike(name) === lookAlike(facts.name) && isTold(name));
+  if (twin !== undefined) {
+    const message = `"${withCodes(facts.given)}" does not exist. A name that looks the same does: write it as "${withCodes(twin)}", with the codes as escapes.`;
+    return fail('not_found', message, { similar: [twin] });
+  }
   const near = similar.length === 0 ? '' : ` Similar names: ${similar.join(', ')}.`;
   return fail('not_found', `"${facts.given}" does not exist.${near}`, { similar });
 }
 
-function similarNames(facts: PathFacts): readonly string[] {
+function namesBeside(facts: PathFacts): readonly string[] {
   try {
-    return nearNames(facts.name, readdirSync(facts.parent.path).slice(0, 10_000), 3);
+    return readdirSync(facts.parent.path).slice(0, 10_000);
   } catch {
     return [];
   }

@@ -86,6 +86,19 @@ describe('read_file', () => {
     });
   });
 
+  it.each([
+    ['caf\u00e9.txt', 'cafe\u0301.txt', 'caf\u00e9.txt', 'cafe\\u0301.txt'],
+    ['at 9 AM.txt', 'at 9\u202fAM.txt', 'at 9 AM.txt', 'at 9\\u202fAM.txt'],
+  ])('tells a missing name from one that looks the same: %j', async (given, there, said, name) => {
+    file(there);
+    expect(await read(given)).toMatchObject({
+      error: 'not_found',
+      message: `"${said}" does not exist. A name that looks the same does: write it as "${name}", with the codes as escapes.`,
+      extra: { similar: [there] },
+    });
+    expect(await read(given, { judge: () => 'deny' })).toMatchObject({ message: `"${given}" does not exist.` });
+  });
+
   it('returns at once for a FIFO, a device by link and a directory', async () => {
     execFileSync('mkfifo', [join(bench.workspace, 'pipe')]);
     symlinkSync('/dev/zero', join(bench.workspace, 'zero'));
