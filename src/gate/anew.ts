@@ -15,7 +15,7 @@ export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullab
       : [
           before.preview.follows === undefined
             ? 'the file is another one'
-            : 'the earlier changes of its message did not leave the file that it was shown for',
+            : 'the file is not what the earlier changes of its message were to leave',
         ]),
     ...(program(before.record.exec) === program(evaluation.exec) && (before.preview.programs ?? programs) === programs
       ? []

@@ -1,3 +1,4 @@
+import { evaluate } from '../policy/evaluate.ts';
 import type { Ask, Preview } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ToolOutcome } from '../schema/protocol.ts';
@@ -46,8 +47,12 @@ export function createAsker(
   ledger: Ledger,
   { judge, start, allowed }: Pick<Steps, 'judge' | 'start' | 'allowed'>,
 ) {
-  const unfitFor = ({ found }: GateCall, { prepared }: Judged): Refused | null => {
-    const unfit = found.tool.unfit?.(prepared.facts) ?? null;
+  /** Why the call cannot work. Files beside a missing one are named as far as the policy lets them be read. */
+  const unfitFor = ({ run, found }: GateCall, { prepared }: Judged): Refused | null => {
+    const host = run.host(prepared.cwd);
+    const mayName = (path: string): boolean =>
+      evaluate(run.policy(), { tools: 'local_fs', tool: 'read_file', args: { path } }, host).action !== 'deny';
+    const unfit = found.tool.unfit?.(prepared.facts, mayName) ?? null;
     return unfit === null ? null : { kind: 'refused', ...unfit };
   };
 

@@ -219,8 +219,9 @@ export type Tool<A = unknown, F = unknown> = {
    * Why a call that the policy does not deny still cannot work: a missing file, a text that does not match. The gate
    * looks at it before it asks a person; `execute` says the same. It is no part of `prepare`, because what a denied
    * path holds, and whether it exists, is not told.
+   * @param mayName whether a file beside a missing one may be named; without it none is
    */
-  unfit?(facts: F): Extract<ToolResult, { ok: false }> | null;
+  unfit?(facts: F, mayName?: (path: string) => boolean): Extract<ToolResult, { ok: false }> | null;
   preview?(args: A, facts: F, site: ToolSite): Promise<Preview> | Preview;
   /** What is asked in words whenever the policy does not deny the call, instead of whether it may run. */
   question?(args: A): Question;

@@ -24,13 +24,13 @@ export function cardWarnings(ask: Ask): readonly string[] {
 
 /** Why a call is asked about once more that was asked about before, and is still the one that the model made. */
 export const askedAgain = ({ preview: { anew } }: Pick<Ask, 'preview'>): readonly string[] =>
-  anew === undefined || anew.edited
-    ? []
-    : [`asked again: since the time before, ${anew.why.join(', ') || 'something has changed'}`];
+  anew === undefined || anew.edited ? [] : [`asked again: ${anew.why.join(', ') || 'something has changed'}`];
 
 /** What a change was made for that is asked about ahead of others of its file. */
 export const followsOf = ({ preview: { follows } }: Pick<Ask, 'preview'>): string | null =>
-  follows === undefined ? null : `on top of ${plural(follows.calls, 'earlier change')} of this file in the same message`;
+  follows === undefined
+    ? null
+    : `on top of ${plural(follows.calls, 'earlier change')} of this file in the same message`;
 
 /** 03 §8 `flags`: what a person should know before answering, as words for programs. */
 export const askFlags = (ask: Ask): readonly string[] => [

@@ -125,8 +125,8 @@ describe('several changes of one file in one message of a run that rests', () =>
     expect([text('a'), text('b')]).toEqual([lines, 'x\n']);
     expect(states()).toEqual(['denied', 'approved', 'approved', 'approved', 'pending', 'pending']);
     expect(pending().map(({ preview }) => [preview.follows?.calls, preview.anew?.why])).toEqual([
-      [undefined, ['the earlier changes of its message did not leave the file that it was shown for']],
-      [1, ['the earlier changes of its message did not leave the file that it was shown for']],
+      [undefined, ['the file is not what the earlier changes of its message were to leave']],
+      [1, ['the file is not what the earlier changes of its message were to leave']],
     ]);
     for (const { id } of pending()) await answer(id);
     expect(await resume(runId)).toMatchObject({ status: 'completed' });
@@ -260,6 +260,29 @@ describe('an approved change that had started when the process was killed', () =
     expect(await resume(runId)).toMatchObject({ status: 'completed' });
     expect(text('a')).toBe(lines.replace('one', 'one one').replace('two', 'TWO'));
     expect(asks()).toHaveLength(3);
+  });
+});
+
+describe('a file that is not there', () => {
+  it('is told with names like it where its change would be asked about, but not those that may not be read', async () => {
+    const hidden = {
+      tools: 'local_fs',
+      tool: 'read_file',
+      action: 'deny',
+      when: [{ key: 'path', op: 'glob', value: '*.key' }],
+    };
+    const turns = [says('done', { tool: { count: 1 } }), calls([edit('notes.tx', 'a', 'b')])];
+    app = await scriptedApp({ turns, policy: { default_action: 'approve', rules: [hidden] } });
+    for (const name of ['notes.txt', 'notes.key']) writeFileSync(path(name), 'a');
+    const result = await app.run({ on_ask: 'suspend' });
+    expect(told(result)).toEqual([
+      {
+        ok: false,
+        error: 'not_found',
+        message: '"notes.tx" does not exist. Similar names: notes.txt.',
+        similar: ['notes.txt'],
+      },
+    ]);
   });
 });
 

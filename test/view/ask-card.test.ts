@@ -82,7 +82,7 @@ test('a change that was asked about ahead of its turn says what it was made for,
     anew: { edited: false, why: ['the file is another one'] },
   } as const;
   const made = 'on top of 2 earlier changes of this file in the same message';
-  const again = 'asked again: since the time before, the file is another one';
+  const again = 'asked again: the file is another one';
   expect(cardLines(askCard(ask({ preview }), now), 70).lines).toEqual(
     expect.arrayContaining([`  made   ${made}`, expect.stringContaining(again)]),
   );

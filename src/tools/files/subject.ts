@@ -55,15 +55,19 @@ export function fileSubjectOf(given: string, site: ToolSite): Subject | ToolFail
   return isFailure(subject) ? subject : { ...subject, fault: kindFault(subject.path) };
 }
 
-export const unfit = (facts: Subject | SpoolSubject): ToolFailure | null =>
-  facts.kind === 'path' ? facts.fault : null;
-
-/** The fault of a call that was not denied; names that resemble a missing one are told as far as the policy tells them. */
-export function faultOf(context: ToolContext<Subject | SpoolSubject>): ToolFailure | null {
-  const fault = unfit(context.facts);
-  if (fault?.error !== 'not_found' || context.facts.kind !== 'path') return fault;
-  return notFound(context.facts.path, (path) => context.judge('local_fs', 'read_file', { path }) !== 'deny');
+/**
+ * The fault of a call that is not denied; names that resemble a missing one are told as far as the policy tells them.
+ * @param mayName whether a file of the same directory may be named
+ */
+export function unfit(facts: Subject | SpoolSubject, mayName?: (path: string) => boolean): ToolFailure | null {
+  if (facts.kind !== 'path') return null;
+  const { fault, path } = facts;
+  return fault?.error === 'not_found' && mayName !== undefined ? notFound(path, mayName) : fault;
 }
+
+/** The same for a call that runs. */
+export const faultOf = ({ facts, judge }: ToolContext<Subject | SpoolSubject>): ToolFailure | null =>
+  unfit(facts, (path) => judge('local_fs', 'read_file', { path }) !== 'deny');
 
 /** A call that can go to the gate. The card's line is the path as given. */
 export const ready = <F extends Subject | SpoolSubject>(facts: F, site: ToolSite, given: string): Prepared<F> => ({
