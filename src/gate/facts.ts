@@ -11,6 +11,7 @@ import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
 import { createSight, leadsThroughProcess, realPath } from './real-path.ts';
 import { createPrograms } from './programs.ts';
+import { createTracked } from './tracked.ts';
 import { findRepository, readText } from './repository.ts';
 
 /** The machine as one call sees it. */
@@ -53,6 +54,7 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
       foundRelative: programs.foundRelative,
       binary: view.look,
       hashAsked: view.hashAsked,
+      isTracked: memo(createTracked()),
       textOf: memo((path: string) => readText(path) ?? null),
       repository: memo((directory: string) => findRepository(directory, root)),
       guarded: guards.lists,

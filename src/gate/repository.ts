@@ -21,7 +21,7 @@ export function findRepository(cwd: string, root: string): Repository | null {
 }
 
 /** The git directory of a working tree, or the directory itself when it is bare; null when it is neither. */
-function gitDirectory(at: string): string | null {
+export function gitDirectory(at: string): string | null {
   const dotGit = join(at, '.git');
   try {
     const found = statSync(dotGit, { throwIfNoEntry: false });

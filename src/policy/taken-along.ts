@@ -5,6 +5,7 @@ import type { Analysis } from './analysis.ts';
 import { expandBraces } from './braces.ts';
 import { findTests, type Kind } from './find-tests.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
+import { rewrittenBy } from './git-writes.ts';
 import { comparable, isWithin } from './paths.ts';
 import { unpackedInto } from './unpacked.ts';
 
@@ -80,7 +81,7 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
   const name = baseName(program?.text ?? '');
   if (containers.has(name)) return directoriesOf(mountedBy(rest), command, opens(null), host, read);
   if (name === 'find' || name === 'gfind') return foundBy(rest, command, host, read);
-  if (name === 'git') return directoriesOf(cleanedBy(rest), command, changes(null), host, read);
+  if (name === 'git') return takenByGit(rest, command, host, read);
   const filled = directoriesOf(unpackedInto(name, rest), command, changes(null), host, read).map((taken) => ({
     ...taken,
     given: `${taken.given}, where ${name} puts what an archive holds,`,
@@ -93,6 +94,21 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
   // Alone, what `ln` is given is linked to here.
   const taken = all || operands.length === 1 ? operands : operands.slice(0, -1);
   return directoriesOf(taken, command, taker, host, read);
+}
+
+/** What is not known to git it removes, what is known to it it writes over. */
+function takenByGit(
+  rest: readonly CommandWord[],
+  command: FoundCommand,
+  host: PolicyHost,
+  read: ReadPath,
+): readonly Taken[] {
+  const root: CommandWord = { text: host.workspace, path: host.workspace, open: false };
+  const known = directoriesOf(rewrittenBy(rest, root), command, changes(null), host, read);
+  return [
+    ...directoriesOf(cleanedBy(rest), command, changes(null), host, read),
+    ...known.map((taken) => ({ ...taken, admits: (path: string) => host.isTracked(path) })),
+  ];
 }
 
 /** How a command takes directories whole; null where it does not. */

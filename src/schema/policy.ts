@@ -200,6 +200,8 @@ export type PolicyHost = {
   binary(real: string, hashed: boolean): BinaryFact;
   /** The repository that `git` would find from a directory, null when there is none. Never throws. */
   repository(cwd: string): Repository | null;
+  /** Whether git may know a file, or one below it, by the index of the repository around it. Never throws. */
+  isTracked(real: string): boolean;
   /** What a small regular file holds, by its real path; null where that cannot be told. Never throws. */
   textOf(real: string): string | null;
   /** The operator's own option tables; they replace the shipped ones program by program. */

@@ -32,12 +32,11 @@ export function patcherOf([program, ...rest]: readonly CommandWord[]): Patcher |
 
 function ofPatch(rest: readonly CommandWord[]): Patcher | null {
   if (rest.some(({ text }) => text === '--dry-run')) return null;
-  const [changed, patch] = operandsOf(rest, patchValues);
   // A file among its words is what it changes, whatever stands in the patch.
-  if (changed !== undefined) return null;
+  if (operandsOf(rest, patchValues).length > 0) return null;
   const given = optionValue(rest, /^(?:-i|--input)=?/);
   const into = optionValue(rest, /^(?:-d|--directory)=?/)?.path ?? '';
-  return { strip: stripOf(rest), into, files: [patch, given].filter((word) => word !== undefined) };
+  return { strip: stripOf(rest), into, files: given === undefined ? [] : [given] };
 }
 
 const operandsOf = (words: readonly CommandWord[], values: RegExp): readonly CommandWord[] =>

@@ -38,6 +38,7 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
       return { word, real, ...identity, ungrantable: word.startsWith('.') ? 'relative' : inside };
     },
     textOf: () => null,
+    isTracked: () => false,
     // One without configuration: what a revision is can only be told in a repository.
     repository: () => ({ outside: false, configs: [] }),
     foundRelative: () => false,

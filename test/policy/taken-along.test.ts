@@ -144,3 +144,57 @@ describe('a directory that is taken with all it holds', () => {
     expect(await verdict(line)).toBe(`approve floor ${why}`);
   });
 });
+
+describe('what git writes over without naming it', () => {
+  const tracked = { ...host, isTracked: (path: string) => path.startsWith('/srv/p/vendor/') };
+  const judged = async (command: string, more: Partial<PolicyHost> = tracked): Promise<string> => {
+    const when = [{ op: 'command_path', value: '**/.aws/**' }];
+    const policy = await load({ default_action: 'allow', rules: [{ tools: 'local_shell', action: 'deny', when }] });
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+    const { action, detail } = judge(policy, call, plainHost, more);
+    return action === 'allow' ? action : `${action} ${detail}`;
+  };
+
+  it.each([
+    ['git checkout -- vendor', 'vendor holds /srv/p/vendor/.aws'],
+    ['git checkout HEAD~3 vendor', 'vendor holds /srv/p/vendor/.aws'],
+    ['git restore --source=HEAD~3 vendor', 'vendor holds /srv/p/vendor/.aws'],
+    ['git restore -SW vendor', 'vendor holds /srv/p/vendor/.aws'],
+    ['git rm -r vendor', 'vendor holds /srv/p/vendor/.aws'],
+    ['git mv vendor src', 'vendor holds /srv/p/vendor/.aws'],
+    ['cd vendor && git checkout -- .', 'vendor/. holds /srv/p/vendor/.aws'],
+  ])('is asked about where a rule denies it: %s', async (line, held) => {
+    expect(await judged(line)).toBe(`approve rule 1 cannot be judged: ${held}, which matches **/.aws/**`);
+  });
+
+  it.each([
+    'git reset --hard HEAD~1',
+    'git checkout -f',
+    "git checkout -- ':/'",
+    "git restore '*.yml'",
+    'git checkout .',
+  ])('is the whole working tree for %s', async (line) => {
+    const isDirectory = (path: string): boolean => directories.has(path) || path === '/srv/p/.aws';
+    const more = { ...tracked, isTracked: () => true, isDirectory };
+    expect(await judged(line, more)).toMatch(/holds \/srv\/p\/\.aws, which matches/);
+  });
+
+  it.each([
+    'git checkout -- src',
+    'git checkout main',
+    'git checkout -b vendor',
+    'git restore --staged vendor',
+    'git rm -r --cached vendor',
+    'git reset --soft HEAD~1',
+    'git mv src vendor',
+    'git switch main',
+    'git pull --rebase',
+    'git stash pop',
+  ])('is let be where it is nothing that is denied, or another commit: %s', async (line) => {
+    expect(await judged(line)).toBe('allow');
+  });
+
+  it('is let be where git does not know it', async () => {
+    expect(await judged('git checkout -- vendor', { ...tracked, isTracked: () => false })).toBe('allow');
+  });
+});
