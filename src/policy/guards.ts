@@ -10,6 +10,7 @@ import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
 import { ownIn } from './taken-along.ts';
+import { unnamedWrite } from './unnamed-writes.ts';
 
 /** Walls and floors (02 §8.1) over the guarded paths of 11 §6.1. Each answer names what was touched, or is null. */
 
@@ -108,6 +109,10 @@ function shellFloor(scope: Scope): string | null {
     if (isPlane(path, scope)) return `control plane: ${path.given}`;
     const touched = touchedProtected(path, scope);
     if (touched !== null) return touched;
+  }
+  for (const command of analysis.commands) {
+    const unnamed = unnamedWrite(command);
+    if (unnamed !== null) return `protected path: ${unnamed}`;
   }
   for (const path of scope.named(analysis)) {
     if (path.perProcess()) return `another file in each process: ${path.given}`;

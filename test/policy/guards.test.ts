@@ -194,6 +194,43 @@ describe('the floors', () => {
     },
   );
 
+  it.each([
+    ['crontab -', 'the crontab of a user'],
+    ['(crontab -l; echo "* * * * * x") | crontab', 'the crontab of a user'],
+    ['crontab -r', 'the crontab of a user'],
+    ['git config core.hooksPath .x', '.git/config, where git config sets core.hooksPath'],
+    ["git -C . config --global alias.x '!sh'", '.git/config, where git config sets alias.x'],
+    ['git config set core.fsmonitor ./x', '.git/config, where git config sets core.fsmonitor'],
+    ['npm config set registry http://x.test', '.npmrc, which npm config set writes'],
+    ['npm set script-shell ./x', '.npmrc, which npm set writes'],
+    ['pip config set global.index-url x', 'pip.conf, which pip config set writes'],
+    ['pre-commit install', '.git/hooks, which pre-commit install writes'],
+    ['npx husky init', '.husky, which husky init writes'],
+    ['git lfs track x', '.gitattributes, which git lfs track writes'],
+    ['git submodule add https://x.test/a', '.gitmodules, which git submodule add writes'],
+    ['systemctl --user enable x', '.config/systemd, which systemctl --user writes'],
+  ])('ask about a protected file that no word names: %s', (line, why) => {
+    expect(shell(line)).toBe(`approve protected path: ${why}`);
+  });
+
+  it.each([
+    'crontab -l',
+    'crontab -u me -l',
+    'git config user.email a@b.test',
+    'git config core.hooksPath',
+    'git config --get core.editor',
+    'git config --unset alias.x',
+    'git config core.fsmonitor false',
+    'npm config get registry',
+    'npm test',
+    'pre-commit run --all-files',
+    'git lfs pull',
+    'git submodule update --init',
+    'systemctl --user status x',
+  ])('do not ask where such a program only reads: %s', (line) => {
+    expect(shell(line)).toBe('allow');
+  });
+
   it('leave alone what a listed program takes for a pattern, a name or a text', () => {
     expect(shell('grep -rn --exclude-dir=.git --exclude-dir .husky x .')).toBe('allow');
     expect(shell('find . -path ./.git -prune -o -name .envrc')).toBe('allow');
