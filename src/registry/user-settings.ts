@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { isObject, type JsonObject } from '../text/json-object.ts';
 import { quote } from '../text/quote.ts';
-import { lookAt, systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason, writeFault } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
 import { writeAtomic } from '../workspace/files.ts';
 import type { UserSettings, UserSettingsFault } from './ports.ts';
@@ -23,10 +23,16 @@ export function createUserSettings(deps: { readonly reinsHome: string }): UserSe
       mkdirSync(deps.reinsHome, { recursive: true, mode: 0o700 });
       writeAtomic(path, `${JSON.stringify(values, null, 2)}\n`, 0o600);
     } catch (error) {
-      throw new RuntimeError('storage', `The settings file ${path} cannot be written: ${systemReason(error)}.`, {
-        cause: error,
-        hints: [lookAt(error, deps.reinsHome)],
-      });
+      // It names the file already.
+      if (error instanceof RuntimeError) throw error;
+      throw new RuntimeError(
+        writeFault(error),
+        `The settings file ${path} cannot be written: ${systemReason(error)}.`,
+        {
+          cause: error,
+          hints: [lookAt(error, deps.reinsHome)],
+        },
+      );
     }
   };
   const faultOf = ({ what, mend }: Extract<SettingsFile, { readonly ok: false }>): UserSettingsFault => ({

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
@@ -104,7 +104,10 @@ function append(path: string, line: string): boolean {
     0o600,
   );
   try {
-    if (!fstatSync(descriptor).isFile()) return false;
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return false;
+    // A umask may have taken what its owner needs to read it again.
+    if ((stats.mode & 0o777) !== 0o600) fchmodSync(descriptor, 0o600);
     writeSync(descriptor, line);
     return true;
   } finally {

@@ -22,7 +22,7 @@ export function stillThere(path: string, elapsed: () => number = monotonicMs): S
   const look = (): void => {
     const found = identityOf(path);
     if (found === opened || found === 'unknown') return;
-    const what = found === null ? 'was removed' : 'was replaced by another one';
+    const what = found === null ? 'was removed or moved' : 'was replaced by another one';
     throw new RuntimeError(
       'database_damaged',
       `The database ${path} ${what} while this process had it open, so nothing more is written: start it again.`,

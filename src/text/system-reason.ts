@@ -12,6 +12,12 @@ export function systemReason(error: unknown): string {
   return /^E[A-Z0-9]+: (.+?), [a-z]+(?: '.*)?$/s.exec(message)?.[1] ?? message;
 }
 
+const refused: ReadonlySet<string | null> = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+/** What it is that a file cannot be written: a place that is not to be written to (11 §2.12), or a disk that does not take it. */
+export const writeFault = (error: unknown): 'config_invalid' | 'storage' =>
+  refused.has(codeOf(error)) ? 'config_invalid' : 'storage';
+
 /** The command that shows why a file could not be made in this directory: its space, or who may write there. */
 export const lookAt = (error: unknown, directory: string): string => {
   const code = codeOf(error);

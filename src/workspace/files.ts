@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { syncDirectory } from '../store/private-file.ts';
-import { lookAt, systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason, writeFault } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
 import { isDocumentName } from '../schema/document-name.ts';
 
@@ -163,7 +163,7 @@ export function writeAtomic(path: string, text: string | Uint8Array, mode: numbe
 
 /**
  * Several such files, in order: none takes its name before all of them have found room.
- * @throws RuntimeError storage, which names the file; no temporary is left
+ * @throws RuntimeError storage or config_invalid, which name the file; no temporary is left
  */
 export function writeTogether(files: readonly FileToWrite[]): void {
   const temporaries = new Map<string, string>();
@@ -183,7 +183,7 @@ export function writeTogether(files: readonly FileToWrite[]): void {
     }
   } catch (error) {
     for (const temporary of temporaries.values()) rmSync(temporary, { force: true });
-    throw new RuntimeError('storage', `The file ${current} cannot be written: ${systemReason(error)}.`, {
+    throw new RuntimeError(writeFault(error), `The file ${current} cannot be written: ${systemReason(error)}.`, {
       cause: error,
       hints: [lookAt(error, dirname(current))],
     });

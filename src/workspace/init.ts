@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { instructionsName } from '../schema/instructions.ts';
 import { quote } from '../text/quote.ts';
-import { lookAt, systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason, writeFault } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
 import { exists, type FileToWrite, readDocument, sha256Of, writeTogether } from './files.ts';
 import { dataDirFault, dataDirIn, isUserDirectory, realOf, type Workspace } from './paths.ts';
@@ -142,7 +142,7 @@ function makeDirectory(path: string): string | null {
     if (made !== null) chmodSync(path, 0o700);
     return made;
   } catch (error) {
-    throw new RuntimeError('storage', `The directory ${path} cannot be made: ${systemReason(error)}.`, {
+    throw new RuntimeError(writeFault(error), `The directory ${path} cannot be made: ${systemReason(error)}.`, {
       cause: error,
       hints: [lookAt(error, dirname(path))],
     });

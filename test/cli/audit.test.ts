@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { operations } from '../../src/client/operations.ts';
 import { auditHash } from '../../src/store/audit.ts';
 import { canonicalJson } from '../../src/text/canonical-json.ts';
 import { addScript, createProject, tester, type World, writingTurns } from './world.ts';
@@ -274,6 +275,10 @@ describe('the audit log', () => {
     db.close();
     tamper("DELETE FROM audit WHERE type = 'anchor'");
     expect((await verify())[0]).toBe(1);
+  });
+
+  test('is exported whole where nothing can be written', () => {
+    expect([operations.exportAudit.reads, operations.pruneAudit.reads]).toEqual([true, false]);
   });
 
   test('is exported whole, without what went into files, to a file that is new', async () => {

@@ -67,7 +67,7 @@ describe('reins beam', () => {
     };
     for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
     const reply = await fetch(`${url}/api/sessions`, { method: 'POST', headers, body: '{"name":"lost"}' });
-    const message = `The database ${path} was removed while this process had it open, so nothing more is written: start it again.`;
+    const message = `The database ${path} was removed or moved while this process had it open, so nothing more is written: start it again.`;
     expect([reply.status, await reply.json()]).toEqual([
       503,
       { error: { message, type: 'api_error', code: 'database_damaged' } },

@@ -602,7 +602,7 @@ describe('write', () => {
   });
 
   it.each([
-    ['was removed', () => rmSync(databaseIn(temp))],
+    ['was removed or moved', () => rmSync(databaseIn(temp))],
     [
       'was replaced by another one',
       () => {
@@ -630,7 +630,7 @@ describe('write', () => {
     time = 999;
     there.beforeRead();
     time = 1000;
-    expect(() => there.beforeRead()).toThrow('was removed while this process had it open');
+    expect(() => there.beforeRead()).toThrow('was removed or moved while this process had it open');
     expect(() => there.beforeWrite()).toThrow('was removed');
     renameSync(other, file);
     expect(() => there.beforeWrite()).toThrow('was replaced by another one');

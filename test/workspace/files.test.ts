@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createUserSettings } from '../../src/registry/user-settings.ts';
 import {
   findDocument,
   identityOf,
@@ -142,6 +143,21 @@ describe('writing a file of ours', () => {
     const path = join(temp.workspace, 'none', 'a');
     expect(() => writeAtomic(path, '', 0o600)).toThrow(`The file ${path} cannot be written: no such file or directory`);
   });
+
+  // Nobody may make a file there, not even root.
+  it.skipIf(process.platform !== 'linux')(
+    'says once that a place is not to be written to, which is no fault of the disk',
+    () => {
+      const said =
+        /^The file \/sys\/config\.json cannot be written: (permission denied|operation not permitted|read-only file system)\.$/;
+      const settings = createUserSettings({ reinsHome: '/sys' });
+      for (const write of [() => writeAtomic('/sys/config.json', '', 0o600), () => settings.set('shell', '"true"')]) {
+        expect(write).toThrow(
+          expect.objectContaining({ code: 'config_invalid', message: expect.stringMatching(said) }),
+        );
+      }
+    },
+  );
 
   it('removes what dead writers left an hour ago, and nothing else', () => {
     const old = put('trust.json.tmp-0123456789ab', '');

@@ -165,7 +165,8 @@ const restored: Handler = async (context) => {
       throw new RuntimeError('usage', 'nothing was recorded');
     }
   }
-  const { recorded } = await client.recordRestored({});
+  // Where nothing is missing nothing is written, and nothing need be writable.
+  const { recorded } = follows && lost === null ? { recorded: null } : await client.recordRestored({});
   if (context.globals.format !== 'text') await context.printJson({ recorded });
   else if (recorded === null) await context.print('Nothing to record: every head that was noted is in the audit log.');
   else await context.print(`Recorded that a backup was put back: ${lossText(recorded)}.`);

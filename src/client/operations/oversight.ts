@@ -98,7 +98,7 @@ export const oversight = {
   verifyAudit: operation('reads', object({ head: nullable(string()) }), returns<AuditCheck>()),
   /** Rows in order behind a number, a page at a time, without what an export leaves out (03 §14), and the head of the chain. */
   exportAudit: operation(
-    'acts',
+    'reads',
     object({ after: number(), since: nullable(number()), limit: number(), with_text: boolean() }),
     returns<{ readonly rows: readonly AuditRow[]; readonly head: { readonly seq: number; readonly hash: string } }>(),
   ),
