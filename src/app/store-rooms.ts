@@ -72,7 +72,12 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const noteHead = async (): Promise<void> => {
     if (unnoted === 0) return;
     unnoted = 0;
-    (await import('../store/audit-anchors.ts')).noteHead({ sql, reinsHome: machine.reinsHome, now });
+    (await import('../store/audit-anchors.ts')).noteHead({
+      sql,
+      reinsHome: machine.reinsHome,
+      path: workspace.dbPath,
+      now,
+    });
   };
   const audit = createAudit(sql, () => {
     unnoted += 1;
@@ -154,6 +159,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     (await import('./audit-rooms.ts')).openAuditRooms({
       sql,
       reinsHome: machine.reinsHome,
+      path: workspace.dbPath,
       now,
       audit,
       asks: askRows,

@@ -68,6 +68,8 @@ export type AuditCheck = {
   readonly head: string;
   /** How many heads of it were noted outside the database: without any, a cut end is not seen. */
   readonly noted: number;
+  /** Where copies of the database lie that go on under its name; what was noted of them is not held against it. */
+  readonly copies: readonly string[];
   /** Where it breaks first. */
   readonly break: { readonly seq: number; readonly reason: string } | null;
   /** Heads that were noted, are not in it, and that no entry explains. */

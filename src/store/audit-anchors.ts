@@ -1,5 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
@@ -17,6 +27,8 @@ export type NotedHead = Anchor & { readonly at: number };
 export type AnchorsDeps = {
   readonly sql: Sql;
   readonly reinsHome: string;
+  /** Of the database. */
+  readonly path: string;
   readonly now: () => number;
 };
 
@@ -38,7 +50,7 @@ export function noteHead(deps: AnchorsDeps): void {
     const head = deps.sql.get<Anchor>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
     const instance_id = instanceOf(deps);
     if (key === null || head === undefined || instance_id === undefined) return;
-    const line = { instance_id, seq: head.seq, hash: head.hash, at: deps.now() };
+    const line = { instance_id, seq: head.seq, hash: head.hash, at: deps.now(), path: placeOf(deps.path) };
     append(fileOf(deps), `${JSON.stringify({ ...line, mac: macOf(key, line) })}\n`);
   } catch {
     // A full disk, or a directory that is gone.
@@ -55,7 +67,8 @@ export function noteRestored(deps: AnchorsDeps, entry: Anchor): void {
     const key = machineKey(deps.reinsHome, false);
     const instance_id = instanceOf(deps);
     if (key === null || instance_id === undefined) throw new Error('the machine key is missing');
-    const line = { instance_id, seq: entry.seq, hash: entry.hash, at: deps.now(), restored: true };
+    const { seq, hash } = entry;
+    const line = { instance_id, seq, hash, at: deps.now(), path: placeOf(deps.path), restored: true };
     if (!append(path, `${JSON.stringify({ ...line, mac: macOf(key, line) })}\n`)) throw new Error('it is not a file');
   } catch (error) {
     throw new RuntimeError(
@@ -69,8 +82,10 @@ export function noteRestored(deps: AnchorsDeps, entry: Anchor): void {
 /** What was noted of this database and carries our mark. */
 export type Noted = {
   readonly heads: readonly NotedHead[];
-  /** Those of them that `noteRestored` noted. */
+  /** What `noteRestored` noted. */
   readonly restored: readonly Anchor[];
+  /** Where copies of the database lie, whose heads are not among these. */
+  readonly copies: readonly string[];
 };
 
 /**
@@ -81,7 +96,48 @@ export function notedHeads(deps: AnchorsDeps): Noted {
   const key = machineKey(deps.reinsHome, false);
   const id = instanceOf(deps);
   const lines = key === null || id === undefined ? [] : signedLines(deps, key, id);
-  return { heads: lines, restored: lines.filter((line) => line.restored === true) };
+  const isOfCopy = copiesFor(deps.path, lines);
+  const ofCopies = lines.filter(isOfCopy);
+  return {
+    heads: ofCopies.length === 0 ? lines : lines.filter((line) => !isOfCopy(line)),
+    restored: lines.filter((line) => line.restored === true),
+    copies: [...new Set(ofCopies.flatMap((line) => line.path ?? []))],
+  };
+}
+
+/**
+ * A project that is copied takes its database along, and both go on under one name. What was noted at another place counts
+ * for a database that was moved from there: not where another file lies there now, and not once heads were noted here.
+ */
+function copiesFor(path: string, lines: readonly Line[]): (line: Line) => boolean {
+  const own = placeOf(path);
+  const since = lines.find((line) => line.path === own)?.at ?? Number.POSITIVE_INFINITY;
+  const others = new Map<string, 'same' | 'other' | 'none'>();
+  const whatIsAt = (place: string): 'same' | 'other' | 'none' => {
+    const found = others.get(place) ?? lookAtPlace(place, own);
+    others.set(place, found);
+    return found;
+  };
+  return ({ path: place, at }) => {
+    if (place === undefined || place === own) return false;
+    const found = whatIsAt(place);
+    return found === 'other' || (found === 'none' && at >= since);
+  };
+}
+
+/** The same file may be reached by two names. */
+function lookAtPlace(place: string, own: string): 'same' | 'other' | 'none' {
+  const [there, here] = [place, own].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  if (there === undefined) return 'none';
+  return there.dev === here?.dev && there.ino === here.ino ? 'same' : 'other';
+}
+
+function placeOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 function signedLines(deps: AnchorsDeps, key: Uint8Array, id: string): readonly Line[] {
@@ -136,7 +192,13 @@ const unread = (path: string, why: string): RuntimeError =>
     hints: [`ls -ld ${quote(path)}`],
   });
 
-type Line = NotedHead & { readonly instance_id: string; readonly restored?: unknown; readonly mac: string };
+type Line = NotedHead & {
+  readonly instance_id: string;
+  /** Where the database lay; lines of older programs have none. */
+  readonly path?: string;
+  readonly restored?: unknown;
+  readonly mac: string;
+};
 
 function readLine(text: string): Line | null {
   try {
@@ -151,4 +213,5 @@ const isLine = (line: unknown): line is Line =>
   typeof line === 'object' &&
   line !== null &&
   ['instance_id', 'hash', 'mac'].every((name) => typeof Reflect.get(line, name) === 'string') &&
-  ['seq', 'at'].every((name) => typeof Reflect.get(line, name) === 'number');
+  ['seq', 'at'].every((name) => typeof Reflect.get(line, name) === 'number') &&
+  ['string', 'undefined'].includes(typeof Reflect.get(line, 'path'));

@@ -134,6 +134,7 @@ export function createAuditLog(sql: Sql, tenant: string) {
         last_seq: entries === 0 ? null : last.seq,
         head: last.hash,
         noted: noted.heads.length,
+        copies: noted.copies,
         break: broken,
         lost,
         restored,
@@ -166,7 +167,7 @@ export function createAuditLog(sql: Sql, tenant: string) {
   };
 }
 
-const nothing: Noted = { heads: [], restored: [] };
+const nothing: Noted = { heads: [], restored: [], copies: [] };
 
 function breakAt(gone: { readonly seq: number | null; readonly hash: string }, last: number): AuditCheck['break'] {
   const cut = gone.seq !== null && gone.seq > last;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -171,6 +171,35 @@ describe('the audit log', () => {
     const { last_seq } = JSON.parse((await world.run(['audit', 'verify', '--json'])).stdout);
     tamper(`DELETE FROM audit WHERE seq = ${last_seq}`);
     expect(await verify()).toEqual([1, `seq ${last_seq}: cut after ${last_seq - 1}`]);
+  });
+
+  test('goes on by itself in a copy of the database, and follows one that is moved', async () => {
+    const copy = join(world.home, 'copy.db');
+    copyDatabase(dbPath(), copy);
+    chmodSync(copy, 0o600);
+    const set = async (value: string, ...flags: readonly string[]) =>
+      expect((await world.run([...flags, 'config', 'set', 'think', value])).code).toBe(0);
+    for (const value of ['high', 'low']) {
+      await set(value);
+      await set(value, '--db', copy);
+      await set(value, '--db', copy);
+    }
+    const [own, other] = [await world.run(['audit', 'verify']), await world.run(['--db', copy, 'audit', 'verify'])];
+    expect([own.code, own.stderr]).toEqual([0, `what was noted of its copy ${copy} is not held against it\n`]);
+    expect([other.code, other.stderr]).toEqual([0, `what was noted of its copy ${dbPath()} is not held against it\n`]);
+    expect((await world.run(['doctor', '--json'])).stdout).not.toContain('audit_broken');
+
+    renameSync(copy, `${copy}.gone`);
+    expect((await verify())[0]).toBe(0);
+    renameSync(`${copy}.gone`, copy);
+    // Of one that was moved everything counts that was noted where it lay.
+    const moved = join(world.home, 'moved.db');
+    const { last_seq } = JSON.parse((await world.run(['audit', 'verify', '--json'])).stdout);
+    tamper(`DELETE FROM audit WHERE seq = ${last_seq}`);
+    renameSync(dbPath(), moved);
+    for (const end of ['-wal', '-shm']) rmSync(dbPath() + end, { force: true });
+    const cut = { code: 1, stdout: `seq ${last_seq}: cut after ${last_seq - 1}\n` };
+    expect(await world.run(['--db', moved, 'audit', 'verify'])).toMatchObject(cut);
   });
 
   test('takes nobody else at his word who says that it is a backup, and no broken log for one', async () => {

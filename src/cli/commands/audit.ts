@@ -68,6 +68,7 @@ const verify: Handler = async (context) => {
       await context.print(`seq ${seq}: a backup was put back by ${new Date(at).toISOString()}: ${lossText(loss)}`);
     }
     if (found.entries > 0 && found.noted === 0) context.hint(noneNoted);
+    for (const path of found.copies) context.hint(`what was noted of its copy ${path} is not held against it`);
   } else {
     await context.print(`seq ${found.break?.seq}: ${found.break?.reason}`);
     if (found.follows) context.hint(notThere);

@@ -57,6 +57,7 @@ export const trustRoutes = {
         last_seq: nullable(number()),
         head: string(),
         noted: number(),
+        copies: array(string()),
         break: nullable(object({ seq: number(), reason: string() })),
         lost: nullable(object(loss)),
         restored: array(object({ ...loss, seq: number(), at: number(), hash: string() })),
