@@ -4,6 +4,7 @@ import { toWire } from '../src/schema/errors.ts';
 import { escapeText } from '../src/view/escape.ts';
 import { plural } from '../src/view/format.ts';
 import { plainLines } from '../src/view/plain-lines.ts';
+import { boundedLines } from './bounded-lines.ts';
 import { shownIdOf } from './approvals/approvals-state.ts';
 import { dumpedItems } from './dump.ts';
 import type { OwnRun } from './quitting.ts';
@@ -44,8 +45,13 @@ export async function* lastWords(
 ): AsyncGenerator<string> {
   if (dump === 'none') return;
   try {
+    const name = escapeText(state.session?.name ?? '', { mode: 'line' });
     for await (const items of dumpedItems(client, state, dump === 'all' ? null : 1))
-      for (const item of items) yield* plainLines(item, state.thinkOpen);
+      for (const item of items) {
+        const lines = plainLines(item, state.thinkOpen);
+        // Nobody asked for all of it, and it would push what was on the terminal before out of its memory.
+        yield* dump === 'all' ? lines : boundedLines(lines, `reins session show ${name}`);
+      }
   } catch (error) {
     yield `error: ${escapeText(toWire(error).message, { mode: 'line' })}`;
   }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { farewell } from '../../ui/farewell.ts';
+import type { RuntimeClient } from '../../src/client/operations.ts';
+import { farewell, lastWords } from '../../ui/farewell.ts';
 import { anAsk } from './approvals/an-ask.ts';
 import { pressAll, readyState } from './reducing.ts';
 
@@ -23,6 +24,32 @@ it('names the list where several runs rest, and the way that an ask of another k
     'reins: 2 runs can go on: reins state list',
     'reins: open: reins approvals respond ask_u --treat-as run-again|done|skip',
   ]);
+});
+
+it('leaves the last turn on the terminal, of a long answer both ends, and all of it where all was asked for', async () => {
+  const text = Array.from({ length: 500 }, (_, index) => `line ${index + 1}`).join('\n');
+  const state = readyState({
+    items: [
+      { kind: 'user', id: 'u', text: 'go', state: 'sent', seq: 1 },
+      { kind: 'assistant', id: 'a', text, state: 'complete', seq: 2 },
+    ],
+  });
+  const words = async (dump: string): Promise<readonly string[]> => {
+    const lines: string[] = [];
+    // What is in memory needs no client.
+    for await (const line of lastWords(state, dump, async () => ({}) as RuntimeClient)) lines.push(line);
+    return lines;
+  };
+  const last = await words('last');
+  expect([last.length, last[0], last[100], last[101], last.at(-1)]).toEqual([
+    122,
+    'you: go',
+    '     | line 100',
+    'note: 380 more lines: reins session show work',
+    '     | line 500',
+  ]);
+  expect(await words('all')).toHaveLength(501);
+  expect(await words('none')).toEqual([]);
 });
 
 it('needs no question where there is no room for one: the runs rest', () => {

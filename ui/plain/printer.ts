@@ -1,5 +1,6 @@
 import type { Item } from '../../src/view/items.ts';
 import { answerLines, lastTurns, plainLines, type PlainLook } from '../../src/view/plain-lines.ts';
+import { boundedLines } from '../bounded-lines.ts';
 
 /** Appends what has become certain of a transcript; nothing that was printed is printed again (10 §10.1). */
 export type Printer = {
@@ -9,10 +10,8 @@ export type Printer = {
 
 /** Turns of a session that are shown when it is opened. */
 const firstTurns = 3;
-/** A stored item longer than this is cut in its middle there, as a card is: what was said last is what is gone on from. */
-const mostLines = 200;
-const firstLines = 100;
-const lastLines = 20;
+/** What is longer than it should be is read so. */
+const allOfIt = '/dump prints the last turns whole, /export writes all to a file';
 
 export type PrinterDeps = {
   /** Writes one line. */
@@ -36,17 +35,6 @@ export function createPrinter({ line, think, look, ended }: PrinterDeps): Printe
     return !('state' in item) || item.state !== 'streaming';
   };
 
-  /** What a session holds of an item when it is opened. */
-  const bounded = (lines: readonly string[]): readonly string[] => {
-    if (lines.length <= mostLines) return lines;
-    const hidden = lines.length - firstLines - lastLines;
-    return [
-      ...lines.slice(0, firstLines),
-      `note: ${hidden} more lines: /dump prints the last turns whole, /export writes all to a file`,
-      ...lines.slice(-lastLines),
-    ];
-  };
-
   const answer = (item: Extract<Item, { kind: 'assistant' }>, whole: boolean, isOpening: boolean): void => {
     const from = begun.get(item.id) ?? 0;
     // A table is one only when it is complete, so what is read aloud comes by paragraphs.
@@ -54,7 +42,7 @@ export function createPrinter({ line, think, look, ended }: PrinterDeps): Printe
     const piece = item.text.slice(from, to).replace(whole ? /\n+$/ : /\n$/, '');
     if (to <= from || (piece.trim() === '' && (from === 0 || whole))) return;
     const lines = answerLines(piece, look(), from > 0);
-    for (const each of whole && isOpening ? bounded(lines) : lines) line(each);
+    for (const each of whole && isOpening ? boundedLines(lines, allOfIt) : lines) line(each);
     begun.set(item.id, to);
   };
 
@@ -79,7 +67,7 @@ export function createPrinter({ line, think, look, ended }: PrinterDeps): Printe
           if (item.state === 'partial') line('note: interrupted; this is what arrived');
         } else if (!(item.kind === 'user' && item.id.startsWith('pending:'))) {
           const lines = plainLines(item, think(), look());
-          for (const each of isOpening ? bounded(lines) : lines) line(each);
+          for (const each of isOpening ? boundedLines(lines, allOfIt) : lines) line(each);
           if (item.kind === 'call') ended(item);
         }
       }
