@@ -4,7 +4,7 @@ import { boundsOf } from './bounds.ts';
 import { answeredIn, ask, offered } from './asking.ts';
 import { attached, compose } from './composing.ts';
 import { toldElsewhere } from './elsewhere.ts';
-import { found, searchAgain, searchField } from './search.ts';
+import { found, landed, searchAgain, searchField } from './search.ts';
 import { resized } from './larger.ts';
 import { atEnd, remeasured, type Ruler, scroll, withMore } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
@@ -61,7 +61,11 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         facts: { ...state.facts, bounds: null, ...(isOther(state, action.session) ? { context: null } : {}) },
       });
     case 'page':
-      return withMore(searchAgain(withPage({ ...state, slowPage: null }, action.session, action.wish, action.page)));
+      return landed(
+        state,
+        withMore(searchAgain(withPage({ ...state, slowPage: null }, action.session, action.wish, action.page))),
+        ruler,
+      );
     case 'no-page':
       return only({
         ...state,

@@ -1,10 +1,11 @@
 import type { Item } from '../src/view/items.ts';
+import { textOf } from '../src/view/line.ts';
 import { edit, type EditCommand, emptyEditing, typeText } from './composer/editing.ts';
 import { holds } from './hits.ts';
 import { searchedText } from './item-text.ts';
 import { type Ruler, toStored } from './move.ts';
 import { type Change, type Hit, only, type Search, type State } from './state.ts';
-import { atAnchor, itemsInView, newestItems, reveal, transcriptView } from './transcript-view.ts';
+import { atAnchor, holding, itemsInView, newestItems, reveal, transcriptView } from './transcript-view.ts';
 import { rowsInView } from './transcript/viewport.ts';
 
 /** A search of the open session (10 §5.6). With a text it begins at once, else the field has the keys. */
@@ -17,6 +18,7 @@ export function startSearch(state: State, ruler: Ruler, text: string | null): Ch
     typing: text === null,
     hits: [],
     at: -1,
+    opened: state.search?.opened ?? null,
     origin: { anchor: state.pane === 'plan' ? state.plan.anchor : state.anchor, far: state.far },
   };
   const reading = state.reading ?? { selected: itemsInView(state).at(-1)?.id ?? null };
@@ -29,7 +31,9 @@ export function searchField(state: State, ruler: Ruler, id: string | null, text:
   const { search } = state;
   if (search === null) return only(state);
   if (id === 'field.close')
-    return only(atAnchor({ ...state, search: null, going: null, far: search.origin.far }, ruler, search.origin.anchor));
+    return only(
+      atAnchor({ ...closed(state), search: null, going: null, far: search.origin.far }, ruler, search.origin.anchor),
+    );
   if (id === 'field.accept') return only({ ...state, search: { ...search, typing: false } });
   if (id === 'field.up' || id === 'field.down') return nextHit(state, ruler, id === 'field.up' ? -1 : 1);
   const command = id?.slice('field.'.length);
@@ -113,10 +117,48 @@ function showHit(state: State, ruler: Ruler): Change {
   if (hit === undefined) return only(state);
   const chosen: State = { ...state, reading: { selected: hit.id } };
   const has = (items: readonly Item[]): boolean => items.some(({ id }) => id === hit.id);
-  if (has(itemsInView(state))) return reveal({ ...chosen, going: null }, ruler, hit.id);
+  if (has(itemsInView(state))) return revealHit({ ...chosen, going: null }, ruler, hit.id);
   if (state.pane !== 'plan' && has(state.items))
-    return reveal({ ...chosen, far: null, anchor: null, going: null }, ruler, hit.id);
+    return revealHit({ ...chosen, far: null, anchor: null, going: null }, ruler, hit.id);
   return hit.after === null ? only(chosen) : toStored(chosen, { item: hit.id, after: hit.after });
+}
+
+/** The page of stored messages that the hit is in was read. */
+export function landed({ going, search }: State, read: Change, ruler: Ruler): Change {
+  const hit = search?.hits[search.at]?.id;
+  if (hit === undefined || going?.item !== hit || read.state.going !== null) return read;
+  const shown = revealHit(read.state, ruler, hit);
+  return { state: shown.state, effects: [...read.effects, ...shown.effects] };
+}
+
+/** Shows the row of an item that holds what is looked for; one that is closed is opened where no row in view has it. */
+function revealHit(given: State, ruler: Ruler, id: string): Change {
+  const state = holding(given, ruler, closed);
+  const { search } = state;
+  if (search === null) return reveal(state, ruler, id);
+  const isHit = holds(search.query);
+  const rowIn = (shown: State): number => {
+    const { blocks } = transcriptView(shown, ruler);
+    const index = blocks.indexOf(id);
+    return blocks.foldOf(index) === null ? blocks.linesOf(index).findIndex((line) => isHit(textOf(line))) : -1;
+  };
+  const row = rowIn(state);
+  if (row >= 0) return reveal(state, ruler, id, row);
+  const opened = holding(state, ruler, (it) => ({
+    ...it,
+    toggled: new Set([...it.toggled, id]),
+    search: { ...search, opened: id },
+  }));
+  const inside = state.toggled.has(id) ? -1 : rowIn(opened);
+  return inside < 0 ? reveal(state, ruler, id) : reveal(opened, ruler, id, inside);
+}
+
+/** Without what the hit before had opened. */
+function closed(state: State): State {
+  const { search } = state;
+  if (search === null || search.opened === null) return state;
+  const toggled = new Set([...state.toggled].filter((id) => id !== search.opened));
+  return { ...state, toggled, search: { ...search, opened: null } };
 }
 
 /** Items that hold the text, in order. */

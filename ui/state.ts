@@ -64,6 +64,8 @@ export type Search = {
   /** Items that match, in order. */
   readonly hits: readonly Hit[];
   readonly at: number;
+  /** The item that was opened to show what was found in it; it is closed again behind that. */
+  readonly opened: string | null;
   readonly origin: Pick<State, 'anchor' | 'far'>;
 };
 

@@ -5,7 +5,7 @@ import { paused, remeasured, type Ruler, withMore } from './move.ts';
 import { paneParts, planAnchor, planBlocks, stepItems, stepRows } from './plan/plan-lines.ts';
 import { type Change, only, type State } from './state.ts';
 import { shownItems } from './transcript/stretch.ts';
-import { type Anchor, type Blocks, fixedAnchor, revealed } from './transcript/viewport.ts';
+import { type Anchor, type Blocks, fixedAnchor, revealed, withRow } from './transcript/viewport.ts';
 
 /** The transcript that reading mode is in: of the session, or of the step in the plan pane (10 §5.5, §8). */
 export type TranscriptView = {
@@ -33,11 +33,12 @@ export function transcriptView(state: State, { cache, glyphs }: Ruler): Transcri
 export const atAnchor = (state: State, ruler: Ruler, anchor: Anchor | null): State =>
   state.pane === 'plan' ? { ...state, plan: { ...state.plan, anchor } } : paused(state, ruler, anchor);
 
-/** Moves the view only as far as it takes to show an item. */
-export function reveal(state: State, ruler: Ruler, id: string): Change {
+/** Moves the view only as far as it takes to show an item. @param row of it, that is to be in view */
+export function reveal(state: State, ruler: Ruler, id: string, row = 0): Change {
   const { blocks, anchor, rows } = transcriptView(state, ruler);
   const shown = blocks.idOf(standingOf(blocks, blocks.indexOf(id)));
-  const next = atAnchor(state, ruler, revealed(blocks, anchor, shown, rows));
+  const whole = revealed(blocks, anchor, shown, rows);
+  const next = atAnchor(state, ruler, row === 0 ? whole : withRow(blocks, whole, { id: shown, line: row }, rows));
   return state.pane === 'plan' ? only(next) : withMore(next);
 }
 

@@ -3,6 +3,7 @@ import type { CallItem, Item } from '../../src/view/items.ts';
 import { textOf } from '../../src/view/line.ts';
 import { emptyCall } from '../../src/view/transcript.ts';
 import { blocksOf, chatLines } from '../../ui/chat-lines.ts';
+import { layoutOf } from '../../ui/layout.ts';
 import { planPaneLines } from '../../ui/plan/plan-lines.ts';
 import { planned } from '../../ui/plan/plan-press.ts';
 import { emptyPlan } from '../../ui/plan/plan-state.ts';
@@ -79,4 +80,35 @@ test('the transcript of a step is read as that of a session is', () => {
   // A step that is done shows what came of it, and no transcript.
   const done = planOf(stepOf(1, { status: 'completed', run_id: 'run_1' }));
   expect(planned(searching, { type: 'loaded', plan: done }, 0).state).toMatchObject({ reading: null, search: null });
+});
+
+test('a search shows the row that holds it, opens what hides it, and closes that again', () => {
+  const many = (word: string): string => Array.from({ length: 300 }, (_, index) => `${word} ${index + 1}`).join('\n');
+  const items: readonly Item[] = [
+    { kind: 'user', id: 'u1', text: `${many('log')}\nneedle one`, state: 'sent', seq: 1 },
+    {
+      kind: 'assistant',
+      id: 'a1',
+      text: many('text').replace('text 200', 'text needle two'),
+      state: 'complete',
+      seq: 2,
+    },
+    { kind: 'user', id: 'u2', text: 'thanks', state: 'sent', seq: 3 },
+  ];
+  const cache = createLineCache();
+  const inView = (state: State): string =>
+    chatLines(state, blocksOf(state, cache, 'unicode'), layoutOf(state).body)
+      .map(textOf)
+      .join('\n');
+  const begun = pressAll(readyState({ items }), 'ctrl+o', '/', ...'needle').state;
+  expect(inView(begun)).toContain('text needle two');
+  const next = pressAll(begun, 'enter', 'N').state;
+  expect(inView(next)).toContain('needle one');
+  expect(next.toggled.has('u1')).toBe(true);
+  const back = pressAll(next, 'n').state;
+  expect(inView(back)).toContain('text needle two');
+  expect(back.toggled.size).toBe(0);
+  // Esc in the field goes back to where the search began.
+  const left = pressAll(next, '/', ...'needle one', 'escape').state;
+  expect([left.search, left.toggled.size]).toEqual([null, 0]);
 });

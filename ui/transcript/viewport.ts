@@ -85,6 +85,16 @@ export function revealed(blocks: Blocks, anchor: Anchor | null, id: string, rows
   return moved(blocks, { id, line: 0 }, -top, rows);
 }
 
+/** The anchor that has a row of an item in view, at a third of it; unchanged where it is in view already. */
+export function withRow(blocks: Blocks, anchor: Anchor | null, row: Anchor, rows: number): Anchor | null {
+  const index = blocks.indexOf(row.id);
+  const start = (anchor === null ? null : placeOf(blocks, anchor)) ?? endPlace(blocks, rows);
+  let above = row.line - start.line;
+  for (let each = start.index; each < index && above < rows; each += 1) above += blocks.linesOf(each).length;
+  if (index >= start.index && above >= 0 && above < rows) return anchor;
+  return moved(blocks, row, -Math.floor(rows / 3), rows);
+}
+
 /** The place at the top as an anchor, where the view follows the end. */
 export function fixedAnchor(blocks: Blocks, anchor: Anchor | null, rows: number): Anchor | null {
   if (anchor !== null || blocks.count === 0) return anchor;
