@@ -370,6 +370,13 @@ it('says of a turn that waits for others that it is queued, and where, and ends 
   await page.keyboard.press('Enter');
   const head = page.locator('.conversation-head');
   await head.getByText('queued, place 2').waitFor();
+  // Over the keyboard of a phone there is room to write, whatever is said beside it.
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await page.setViewportSize({ width: 360, height: 380 });
+  await box.fill('next');
+  expect((await box.boundingBox())?.width).toBeGreaterThan(150);
+  await box.fill('');
+  await page.setViewportSize({ width: 1280, height: 800 });
   await client.endRun({ id: second.run_id });
   await head.getByText('queued, next').waitFor();
   expect(await page.getByText('running', { exact: true }).count()).toBe(0);

@@ -95,6 +95,11 @@ export function Composer({
       if (last?.kind === 'user') setText(last.text);
     }
   };
+  const stop = useAction(() => client.endRun({ id: chat.runId ?? '' }));
+  const { clear } = stop;
+  useEffect(() => {
+    if (chat.runId !== null) clear();
+  }, [chat.runId, clear]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     send();
@@ -140,6 +145,9 @@ export function Composer({
                 : 'A turn is running: this can be sent when it is over.'}
         </p>
       ) : null}
+      {chat.runId === null || stop.error === null || stop.error.code === 'run_not_active' ? null : (
+        <ErrorNote error={stop.error} />
+      )}
       <div className="composer-foot">
         <OptionsButton options={options} onOptions={onOptions} />
         <div className="row">
@@ -153,22 +161,17 @@ export function Composer({
               Send
             </Button>
           ) : (
-            <StopButton runId={chat.runId} word={rests ? 'End the turn' : 'Stop'} />
+            // Asks once, then cancels.
+            <SureButton
+              word={rests ? 'End the turn' : 'Stop'}
+              sureWord="Really end it?"
+              busy={stop.busy}
+              onSure={() => void stop.run()}
+            />
           )}
         </div>
       </div>
     </form>
-  );
-}
-
-/** Asks once, then cancels. */
-function StopButton({ runId, word }: { readonly runId: string; readonly word: string }) {
-  const stop = useAction(() => client.endRun({ id: runId }));
-  return (
-    <>
-      {stop.error === null || stop.error.code === 'run_not_active' ? null : <ErrorNote error={stop.error} />}
-      <SureButton word={word} sureWord="Really end it?" busy={stop.busy} onSure={() => void stop.run()} />
-    </>
   );
 }
 
