@@ -433,6 +433,17 @@ it('fits a phone, in the dark, without a fault', async () => {
   expect(await axeFaults(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   const box = page.getByRole('textbox', { name: 'Message' });
+  // Whoever writes more than a line still sees the end of what they answer, also over a keyboard.
+  const unseen = () =>
+    page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) => [scrollHeight - scrollTop - clientHeight > 1, clientHeight > 60])(
+      document.querySelector('.transcript'))`);
+  for (const written of ['one\ntwo\nthree', 'one\ntwo\nthree\nfour', 'line\n'.repeat(12)]) {
+    await box.fill(written);
+    await expect.poll(unseen).toEqual([false, true]);
+  }
+  await page.setViewportSize({ width: 390, height: 460 });
+  await expect.poll(unseen).toEqual([false, true]);
+  await page.setViewportSize(phone);
   await box.fill('look at @seen');
   await page.getByRole('button', { name: 'seen.txt' }).waitFor();
   await box.press('Tab');

@@ -87,6 +87,19 @@ export function TranscriptView({
     top.current = box.scrollTop;
   });
 
+  // What is written below takes room of the view, and a keyboard over it does: no row has changed, and the end is where it was.
+  useEffect(() => {
+    const box = element.current;
+    if (box === null) return;
+    const resized = new ResizeObserver(() => {
+      if (!follows.current) return;
+      box.scrollTop = box.scrollHeight;
+      top.current = box.scrollTop;
+    });
+    resized.observe(box);
+    return () => resized.disconnect();
+  }, []);
+
   // What is older stands above now, whoever has had it read: what was read stays where it was.
   const first = useRef(items[0]?.id);
   useLayoutEffect(() => {
