@@ -99,7 +99,7 @@ function rawOutput(context: OutputSite): Output {
     started: nothing,
     event: nothing,
     finished: async (result) => {
-      if (result.output_type === null || result.output_type === 'nil') return;
+      if (result.output_type === null) return;
       const text = `${JSON.stringify(result.output, null, 2)}\n`;
       await terminal.out(terminal.stdoutIsTerminal ? escapeText(text, { mode: 'prose' }) : text);
     },

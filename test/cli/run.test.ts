@@ -123,6 +123,7 @@ describe('a run in a project', () => {
   test('--raw prints the whole value', async () => {
     const chain = ['run', '--raw', '--chain', world.write('echo.json', echoChain)];
     expect((await world.run([...chain, 'hello'])).stdout).toBe('"hello"\n');
+    expect((await world.run([...chain, '--input-type', 'json', '--input', 'null'])).stdout).toBe('null\n');
     const history = JSON.parse((await world.run([...scripted, '--raw', 'hello there'])).stdout);
     expect(history.messages.map((message: { role: string }) => message.role)).toEqual(['user', 'assistant']);
     expect(history.model).toBe('demo');
