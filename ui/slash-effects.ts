@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { toWire } from '../src/schema/errors.ts';
 import { plural } from '../src/view/format.ts';
-import { commandsStay, stayed, undoText } from '../src/view/undo-text.ts';
+import { commandsStay, mostLookedThrough, newestToUndo, stayed, undoText } from '../src/view/undo-text.ts';
 import { filePageBytes as most_bytes, sessionFile } from '../src/view/session-file.ts';
 import type { Action } from './actions.ts';
 import { loadKeys } from './keys/keys-file.ts';
@@ -174,8 +174,8 @@ export function createSlashEffects(deps: SlashDeps): {
 }
 
 async function newestOf(client: RuntimeClient, session: string): Promise<string | null> {
-  const { runs } = await client.listRuns({ status: null, session, limit: 1 });
-  return runs[0]?.id ?? null;
+  const { runs } = await client.listRuns({ status: null, session, limit: mostLookedThrough });
+  return newestToUndo(runs)?.id ?? null;
 }
 
 async function* whole(text: string): AsyncIterable<string> {

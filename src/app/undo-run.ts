@@ -65,7 +65,8 @@ export function createUndo(deps: UndoDeps) {
       const files = (await look(run.id)).filter(({ state }) => state === 'changed');
       if (files.length > 0) note(run.id, files);
       const errors = new Map<string, string>();
-      for (const file of files) {
+      // From the last one on: a directory was made for the first file in it, and is empty when that one is taken away.
+      for (const file of files.toReversed()) {
         const error = await underLock(file);
         if (error !== null) errors.set(file.path, error);
       }
@@ -92,9 +93,11 @@ export function createUndo(deps: UndoDeps) {
 
   async function underLock(file: FileUndo): Promise<string | null> {
     const release = await deps.documents.lockPath(file.path, new AbortController().signal);
-    if (release === null) return 'Another call has been writing it for 10 s.';
+    if (release === null) return `"${file.path}" has been written by another call for 10 s.`;
     try {
-      return (await undoFile(file))?.message ?? null;
+      const failure = await undoFile(file);
+      // Where it is another file by now, the look at it afterwards says so; such a message is for the model of a call.
+      return failure?.error === 'io_error' ? failure.message : null;
     } finally {
       release();
     }

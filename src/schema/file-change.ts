@@ -1,4 +1,4 @@
-import { array, boolean, enums, nullable, number, object, pattern, string } from 'superstruct';
+import { array, boolean, enums, nullable, number, object, optional, pattern, string } from 'superstruct';
 import type { Known } from './shape.ts';
 
 const digest = pattern(string(), /^[0-9a-f]{64}$/);
@@ -12,6 +12,8 @@ export const FileChange = object({
   before: nullable(digest),
   /** SHA-256 of what it holds then. */
   after: digest,
+  /** How many directories above it were made for it. */
+  made: optional(number()),
 });
 export type FileChange = Known<typeof FileChange>;
 
@@ -25,6 +27,8 @@ const changeStates = [
   'changed_since',
   /** What it held before is not there any more, or was too large to be kept. */
   'not_kept',
+  /** It is as the run left it, and somebody has closed it to writing. */
+  'write_protected',
 ] as const;
 
 export const ChangedFile = object({

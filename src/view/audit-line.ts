@@ -1,5 +1,6 @@
 import type { AuditLoss, AuditRow } from '../schema/audit.ts';
 import { callSummary } from './call-summary.ts';
+import { plural } from './format.ts';
 
 /** What a listing shows of a row of the audit log (06 §23); empty where a row has none. Not escaped. */
 export type AuditLine = {
@@ -53,6 +54,8 @@ export function auditLine({ type, body }: AuditRow, shown: (id: string) => strin
         ...plain,
         summary: `${body['removed'] === true ? 'no longer trusted' : 'trusted'}: ${text(body['kind'])} ${text(body['path'])}`,
       };
+    case 'files_undone':
+      return { ...plain, summary: undoneText(body['files']) };
     case 'restored':
       return { ...plain, summary: `a backup was put back: ${lossText(body)}` };
     default:
@@ -69,6 +72,11 @@ export function lossText({ from_seq, to_seq, old_head }: AuditRow['body'] | Audi
 function effectText(body: AuditRow['body']): string {
   const bytes = body['result_bytes'];
   return bytes === undefined ? text(body['state']) : `${text(body['state'])}, ${text(bytes)} bytes`;
+}
+
+function undoneText(files: unknown): string {
+  const names = Array.isArray(files) ? files.map((file: unknown) => text(member(file, 'path'))) : [];
+  return `undoing ${plural(names.length, 'file')}: ${names.join(', ')}`;
 }
 
 function rememberedText(body: AuditRow['body'], shown: (id: string) => string): string {

@@ -1,5 +1,17 @@
 import type { ChangedFile, RunChanges } from '../schema/file-change.ts';
+import type { RunSummary } from '../schema/run-record.ts';
+import type { RunKind } from '../schema/run.ts';
 import { plural } from './format.ts';
+
+/** Runs of other kinds are made by the program itself, beside or behind one of these, and change no files. */
+const working: readonly RunKind[] = ['run', 'chat', 'plan_step'];
+
+/** How many runs are looked through for the newest one that works: agents that answer asks may stand before it. */
+export const mostLookedThrough = 100;
+
+/** The run that is meant where none is named. @param runs newest first */
+export const newestToUndo = (runs: readonly RunSummary[]): RunSummary | undefined =>
+  runs.find(({ kind }) => working.includes(kind));
 
 /** What undoing does to a file that a run has changed. */
 export const undoText = ({ state, created }: Pick<ChangedFile, 'state' | 'created'>): string => {
@@ -12,6 +24,8 @@ export const undoText = ({ state, created }: Pick<ChangedFile, 'state' | 'create
       return 'stays: changed since';
     case 'not_kept':
       return 'stays: what it held is not kept';
+    case 'write_protected':
+      return 'stays: write-protected';
   }
 };
 
@@ -22,7 +36,7 @@ export const stayed = ({ files }: RunChanges): readonly string[] =>
     // One that was as the run left it a moment ago, and still is no other, was changed in between.
     .map(
       (file) =>
-        `${file.path} ${file.error ?? undoText(file.state === 'changed' ? { ...file, state: 'changed_since' } : file)}`,
+        file.error ?? `${file.path} ${undoText(file.state === 'changed' ? { ...file, state: 'changed_since' } : file)}`,
     );
 
 /** Null where nothing is left out that anybody could expect. */

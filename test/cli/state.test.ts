@@ -228,6 +228,12 @@ describe('runs that have ended', () => {
       },
     ]);
     expect(readFileSync(path, 'utf8')).toBe('mine');
+    // A summary of a step is a run, too, the newest after each step, and changes nothing.
+    await world.run(['nothing to do']);
+    change(`UPDATE runs SET kind = 'step_summary' WHERE id <> '${id}'`);
+    const newest = await world.run(['state', 'undo', '--dry-run']);
+    expect(newest.stdout).toMatch(/^new\.txt +1 +stays: changed since$/m);
+    expect(newest.stderr).toBe(`the newest run, ${id}: write it\n`);
   });
 
   test('are pruned by age: steps first, then all; what is not old stays, and the file shrinks', async () => {

@@ -64,7 +64,7 @@ describe('undoing a run', () => {
     });
     const { files } = await app.client.undoChanges({ run_id });
     expect(files.map(({ state }) => state)).toEqual(['undone', 'undone', 'undone']);
-    expect([text('a.txt'), text('b.txt'), existsSync(at('new/c.txt'))]).toEqual(['one\n', 'b\n', false]);
+    expect([text('a.txt'), text('b.txt'), existsSync(at('new'))]).toEqual(['one\n', 'b\n', false]);
     expect(statSync(at('a.txt')).mode & 0o777).toBe(0o755);
     const [entry] = app.rows(`SELECT body FROM audit WHERE type = 'files_undone'`);
     expect(JSON.parse(String(entry?.['body'])).files).toHaveLength(3);
@@ -84,6 +84,29 @@ describe('undoing a run', () => {
       ['new/c.txt', 'undone'],
     ]);
     expect([text('a.txt'), text('b.txt')]).toEqual(['mine\n', 'b\n']);
+  });
+
+  it('takes away the directories that it made, but for those that something else is in', async () => {
+    const write = (path: string) => call('local_fs.write_file', { path, content: 'x' });
+    app = await scriptedApp({
+      policy: allowAll,
+      turns: [
+        calls([write('old/a/b/c.txt'), write('old/a/d.txt'), write('new/e/f.txt'), write('new/g.txt')], {
+          role: 'user',
+        }),
+        says('done'),
+      ],
+    });
+    mkdirSync(at('old'));
+    const { run_id } = await app.run();
+    writeFileSync(at('new/mine.txt'), 'mine');
+    const { files } = await app.client.undoChanges({ run_id });
+    expect(files.map(({ state }) => state)).toEqual(['undone', 'undone', 'undone', 'undone']);
+    expect([existsSync(at('old/a')), existsSync(at('old')), readdirSync(at('new'))]).toEqual([
+      false,
+      true,
+      ['mine.txt'],
+    ]);
   });
 
   it('is refused for a run that has not ended', async () => {
@@ -157,6 +180,16 @@ describe('the changes of a run', () => {
     symlinkSync(at('e/a.txt'), at('d/a.txt'));
     expect(await states()).toEqual(['changed_since']);
     expect(readFileSync(at('e/a.txt'), 'utf8')).toBe('two');
+  });
+
+  // The administrator may write everything.
+  it.skipIf(process.getuid?.() === 0)('are not undone where somebody has closed the file to writing', async () => {
+    for (const name of ['a.txt', 'b.txt']) {
+      writeFileSync(at(name), name === 'a.txt' ? 'two' : 'mine');
+      note(name, 'one', 'two');
+      chmodSync(at(name), 0o444);
+    }
+    expect(await states()).toEqual(['write_protected', 'changed_since']);
   });
 
   it('are not undone where the file changes after the look', async () => {

@@ -14,3 +14,13 @@ it('names the tool of a call, and no tool where an entry counts them', () => {
     ...{ tool: '', summary: 'name memory, tools 9', actor: '', rule: '' },
   });
 });
+
+it('names the files that were undone', () => {
+  const files = [
+    { path: '/w/a.txt', removed: true, sha256: null },
+    { path: '/w/b.txt', removed: false, sha256: null },
+  ];
+  expect(auditLine(row('files_undone', { files, by: 'operator:cli' }), (id) => id)).toEqual({
+    ...{ tool: '', summary: 'undoing 2 files: /w/a.txt, /w/b.txt', actor: 'operator:cli', rule: '' },
+  });
+});

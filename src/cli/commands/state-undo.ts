@@ -2,7 +2,7 @@ import type { RuntimeClient } from '../../client/operations.ts';
 import type { ChangedFile, RunChanges } from '../../schema/file-change.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import { plural } from '../../view/format.ts';
-import { commandsStay, stayed, undoText } from '../../view/undo-text.ts';
+import { commandsStay, mostLookedThrough, newestToUndo, stayed, undoText } from '../../view/undo-text.ts';
 import { confirmed } from '../confirm.ts';
 import type { Context, Handler } from '../context.ts';
 
@@ -10,7 +10,7 @@ import type { Context, Handler } from '../context.ts';
 const undo: Handler = async (context) => {
   const { flags, words } = context.invocation;
   const client = await context.client();
-  const run_id = words[0] ?? (await newest(client));
+  const run_id = words[0] ?? (await newest(context, client));
   const changes = await client.showChanges({ run_id });
   const wanted = changes.files.filter(({ state }) => state === 'changed');
   if (flags.bool('dry-run') === true) return shown(context, changes);
@@ -26,10 +26,13 @@ const undo: Handler = async (context) => {
 };
 
 /** @throws RuntimeError not_found where there is none */
-async function newest(client: RuntimeClient): Promise<string> {
-  const { runs } = await client.listRuns({ status: null, session: null, limit: 1 });
-  const [run] = runs;
+async function newest(context: Context, client: RuntimeClient): Promise<string> {
+  const { runs } = await client.listRuns({ status: null, session: null, limit: mostLookedThrough });
+  const run = newestToUndo(runs);
   if (run === undefined) throw new RuntimeError('not_found', 'there are no runs yet');
+  // Whoever names none sees which one it is.
+  const [input = ''] = run.input.trim().split('\n');
+  context.hint(context.safe(`the newest run, ${run.id}: ${input}`));
   return run.id;
 }
 

@@ -147,7 +147,13 @@ export async function writeChange(context: ToolContext<ChangeFacts>): Promise<To
       const fault = markFault(mark, before.sha256, path.given, replacements === null ? 'full' : 'any');
       if (fault !== null) return fault;
     }
-    const change = { call_id: context.call_id, path: path.real, before: before?.sha256 ?? null, after: sha256 };
+    const change = {
+      call_id: context.call_id,
+      path: path.real,
+      before: before?.sha256 ?? null,
+      after: sha256,
+      ...(path.missing.length === 0 ? {} : { made: path.missing.length }),
+    };
     const committed = await commitFile(path, before, after, () =>
       context.ports.journal.note(context.run_id, change, before?.bytes ?? null),
     );

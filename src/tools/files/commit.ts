@@ -32,21 +32,26 @@ const maxPreimageBytes = 100 * 1024 * 1024;
 
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Reads what is there now, through the directory that was checked. */
-export async function readPreimage(path: PathFacts): Promise<Preimage | ToolFailure> {
+/** Reads what is there now, through the directory that was checked. One that is closed to writing is a failure. */
+export const readPreimage = (path: PathFacts): Promise<Preimage | ToolFailure> => readWith(path, protectedFault);
+
+/** The same, and one that is closed to writing is read, too. */
+export const readState = (path: PathFacts): Promise<Preimage | ToolFailure> => readWith(path, () => null);
+
+async function readWith(path: PathFacts, faultOf: typeof protectedFault): Promise<Preimage | ToolFailure> {
   if (path.stat === null) return null;
   const anchor = openAnchor(path.parent.path, path.parent, path.given);
   if (isFailure(anchor)) return anchor;
   try {
     const at = join(anchor.base, path.name);
-    return protectedFault(at, path.given) ?? (await preimageAt(at, path.given, path.stat));
+    return faultOf(at, path.given) ?? (await preimageAt(at, path.given, path.stat));
   } finally {
     anchor.close();
   }
 }
 
 /** A file that its owner has closed to writing: what takes its place would not ask it. */
-function protectedFault(at: string, given: string): ToolFailure | null {
+export function protectedFault(at: string, given: string): ToolFailure | null {
   try {
     accessSync(at, constants.W_OK);
     return null;

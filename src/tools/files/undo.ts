@@ -1,8 +1,10 @@
+import { rmdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { ChangedFile, FileChange } from '../../schema/file-change.ts';
 import { fail, isFailure, type ToolFailure } from '../failure.ts';
 import type { KeptChanges } from './change-journal.ts';
-import { commitFile, type Preimage, readPreimage, removeFile } from './commit.ts';
-import { factsOfReal, type PathFacts } from './root.ts';
+import { commitFile, type Preimage, protectedFault, readState, removeFile } from './commit.ts';
+import { factsOfReal, type PathFacts, realPathOf } from './root.ts';
 
 /** What a run has made of one file, and how it is undone. */
 export type FileUndo = Pick<ChangedFile, 'state' | 'created' | 'calls'> & {
@@ -12,6 +14,8 @@ export type FileUndo = Pick<ChangedFile, 'state' | 'created' | 'calls'> & {
   readonly old: Buffer | null;
   readonly facts: PathFacts | null;
   readonly now: Preimage;
+  /** How many directories above it the run has made for it. */
+  readonly made: number;
 };
 
 type Kept = Pick<KeptChanges, 'kept'>;
@@ -31,17 +35,18 @@ export async function lookAtChanges(
 
 async function lookAt(runId: string, path: string, own: readonly FileChange[], journal: Kept): Promise<FileUndo> {
   const facts = factsOfReal(path);
-  const read = facts === null ? null : await readPreimage(facts);
+  const read = facts === null ? null : await readState(facts);
   const now = isFailure(read) ? null : read;
   const sha256 = now?.sha256 ?? null;
-  const { before } = own[0] ?? { before: null };
-  const known = { path, created: before === null, calls: own.length, facts, now };
+  const { before, made = 0 } = own[0] ?? { before: null };
+  const known = { path, created: before === null, calls: own.length, facts, now, made };
   const as = (state: FileUndo['state'], old: Buffer | null = null): FileUndo => ({ ...known, state, old });
   if (facts === null || isFailure(read)) return as('changed_since');
   if (sha256 === before) return as('undone');
   if (!ledTo(own, sha256)) return as('changed_since');
   const old = before === null ? null : journal.kept(runId, before);
-  return before !== null && old === null ? as('not_kept') : as('changed', old);
+  if (before !== null && old === null) return as('not_kept');
+  return protectedFault(path, path) === null ? as('changed', old) : as('write_protected');
 }
 
 /**
@@ -54,9 +59,23 @@ function ledTo(own: readonly FileChange[], now: string | null): boolean {
   return reached.has(now);
 }
 
-/** Puts back what the file held, or takes it away: only from what was looked at. */
-export async function undoFile({ path, facts, now, old, created }: FileUndo): Promise<ToolFailure | null> {
+/**
+ * Puts back what the file held, or takes it away, with the directories that were made for it and hold nothing else: only from
+ * what was looked at.
+ */
+export async function undoFile({ path, facts, now, old, created, made }: FileUndo): Promise<ToolFailure | null> {
   if (facts === null || now === null) return fail('changed_since_approval', `"${path}" is not there any more.`);
-  const made = created ? await removeFile(facts, now) : await commitFile(facts, now, old ?? Buffer.alloc(0));
-  return made.ok ? null : made;
+  const done = created ? await removeFile(facts, now) : await commitFile(facts, now, old ?? Buffer.alloc(0));
+  if (!done.ok) return done;
+  if (created) removeEmpty(dirname(path), made);
+  return null;
+}
+
+/** The directory and those above it, `count` in all, up to the first that something is in or that is a link by now. */
+function removeEmpty(directory: string, count: number): void {
+  try {
+    for (let at = directory, left = count; left > 0 && realPathOf(at) === at; at = dirname(at), left -= 1) rmdirSync(at);
+  } catch {
+    // Something is in it: it stays.
+  }
 }
