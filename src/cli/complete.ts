@@ -69,10 +69,15 @@ function filesAt(typed: string, cwd: string): readonly string[] {
   );
 }
 
-const isDirectory = (entry: Dirent, parent: string): boolean =>
-  entry.isSymbolicLink()
-    ? statSync(resolve(parent, entry.name), { throwIfNoEntry: false })?.isDirectory() === true
-    : entry.isDirectory();
+function isDirectory(entry: Dirent, parent: string): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  try {
+    return statSync(resolve(parent, entry.name)).isDirectory();
+  } catch {
+    // A link to nothing, or in a circle, is a name like any other.
+    return false;
+  }
+}
 
 const argumentAt = (given: readonly Argument[], index: number): Argument | undefined =>
   given[index] ?? (given.at(-1)?.many === true ? given.at(-1) : undefined);

@@ -2,7 +2,8 @@ import { constants, createReadStream, openSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { RuntimeError, usage } from '../schema/errors.ts';
 import { pause } from '../text/pause.ts';
-import { codeOf, messageOf } from '../text/thrown.ts';
+import { systemReason } from '../text/system-reason.ts';
+import { codeOf } from '../text/thrown.ts';
 import { formatBytes } from '../view/format.ts';
 import type { Process } from './process.ts';
 import type { Terminal } from './terminal.ts';
@@ -23,16 +24,17 @@ export const tooLarge = (what: string, bytes: number | null): RuntimeError =>
   );
 
 /**
- * A file that `--input` names, or what comes through a pipe of that name.
+ * A file that a flag names, or what comes through a pipe of that name.
  * @param shown the path as it was typed
+ * @param flag the flag, for what is said of a file that cannot be read
  * @throws RuntimeError usage when it cannot be read or is too large, cancelled at Ctrl-C before a pipe has ended
  */
-export async function readFileBytes(path: string, shown: string, site: InputSite): Promise<Buffer> {
-  const named = `--input: ${shown}`;
+export async function readFileBytes(path: string, shown: string, site: InputSite, flag = '--input'): Promise<Buffer> {
+  const named = `${flag}: ${shown}`;
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) throw usage(`${named} is a directory`);
-    if (stat.isFIFO()) return await readPipe(path, shown, site);
+    if (stat.isFIFO()) return await readPipe(path, shown, site, named);
     if (stat.isFile() && stat.size > maxInputBytes) throw tooLarge(named, stat.size);
     return await collect(createReadStream(path), named, () => undefined);
   } catch (error) {
@@ -42,11 +44,11 @@ export async function readFileBytes(path: string, shown: string, site: InputSite
 }
 
 /** Opened without waiting for a writer: a thread that waits in `open` keeps the whole process from ending. */
-async function readPipe(path: string, shown: string, site: InputSite): Promise<Buffer> {
+async function readPipe(path: string, shown: string, site: InputSite, named: string): Promise<Buffer> {
   const { Socket } = await import('node:net');
   const stream = new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false });
   const names = { first: `somebody to write to ${shown}`, rest: `the end of ${shown}` };
-  return whileWaiting(stream, names, site, (got) => collect(stream, `--input: ${shown}`, got));
+  return whileWaiting(stream, names, site, (got) => collect(stream, named, got));
 }
 
 /**
@@ -151,9 +153,4 @@ async function whileWaiting(
 
 const interruption = (): RuntimeError => new RuntimeError('cancelled', 'interrupted while the input was read');
 
-const reasonOf = (error: unknown): string => {
-  const code = codeOf(error);
-  if (code === 'ENOENT') return 'no such file';
-  if (code === 'EACCES') return 'permission denied';
-  return code ?? messageOf(error);
-};
+const reasonOf = (error: unknown): string => (codeOf(error) === 'ENOENT' ? 'no such file' : systemReason(error));

@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { usage } from '../schema/errors.ts';
 import type { HookRow } from '../store/hooks.ts';
+import { systemReason } from '../text/system-reason.ts';
 import { parseTarget, type Target } from '../tools/egress.ts';
 import { checkHeaders, readTexts } from './backend-fields.ts';
 import { namesPrivate, type NetworkDeps, originEgress } from './hook-egress.ts';
@@ -102,7 +103,15 @@ function specOf(given: string, cwd: string): string | null {
   }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) throw usage('--spec takes an http or https URL, or the path of a file.');
   const path = resolve(cwd, given);
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) throw usage(`--spec: there is no file ${path}.`);
+  let found: Stats | undefined;
+  try {
+    found = statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw usage(`--spec: ${path} cannot be read: ${systemReason(error)}.`);
+  }
+  if (found === undefined) throw usage(`--spec: there is no file ${path}.`);
+  // What it says is read again when it has grown old: a pipe says it once.
+  if (!found.isFile()) throw usage(`--spec: ${path} is ${found.isDirectory() ? 'a directory' : 'no regular file'}.`);
   return path;
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { complete } from '../../src/cli/complete.ts';
@@ -61,6 +61,10 @@ test('completes the files behind @ where a value may be read from one', async ()
   expect(await at('run', '--input', '@nosuch/x')).toEqual([]);
   // The sign itself, a text, and a flag that reads no file.
   expect([await at('--input', '@@'), await at('--input', 'no'), await at('--model', '@no')]).toEqual([[], [], []]);
+  // A link in a circle, and one to a directory.
+  symlinkSync('round', join(world.workspace, 'round'));
+  symlinkSync('notes', join(world.workspace, 'rows'));
+  expect(await at('run', '--input', '@ro')).toEqual(['@round', '@rows/']);
   world.remove();
 });
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -125,6 +125,7 @@ test('a service that cannot be reached is registered all the same, and --no-prob
 });
 
 test('what is not given as it should be is refused in one line, and nothing is stored', async () => {
+  symlinkSync('round', join(world.workspace, 'round'));
   for (const [argv, message] of [
     [['add', 'x'], 'hook add needs --url'],
     [['add', 'x', '--url', 'ftp://h/x'], 'must begin with http:// or https://'],
@@ -136,6 +137,8 @@ test('what is not given as it should be is refused in one line, and nothing is s
     [['add', 'x', '--url', 'http://h.example', '--inject', 'nothing'], '--inject takes key=value'],
     [['add', 'x', '--url', 'http://h.example', '--timeout', '50'], '--timeout'],
     [['add', 'x', '--url', 'http://h.example', '--spec', 'nowhere.json'], '--spec: there is no file'],
+    [['add', 'x', '--url', 'http://h.example', '--spec', 'round'], 'cannot be read: too many symbolic links'],
+    [['add', 'x', '--url', 'http://h.example', '--spec', '/'], '--spec: / is a directory.'],
     [['add', 'x', '--url', 'http://h.example', '--spec', 'file:///etc/passwd'], '--spec takes an http or https URL'],
     [['add', 'Web', '--url', 'http://h.example'], '"Web" is the name of a built-in tool provider.'],
   ] as const) {

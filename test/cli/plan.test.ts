@@ -83,6 +83,14 @@ describe('plan new', () => {
     expect(await plan('new', '--from', join(world.workspace, 'nowhere.md'))).toMatchObject({ code: 2 });
   });
 
+  test('takes steps from no device that never ends', async () => {
+    const { code, stderr } = await plan('new', '--from', '/dev/zero');
+    expect([code, stderr.split('\n')[0]]).toEqual([
+      2,
+      'reins: --from: /dev/zero is more than the limit of 10485760 bytes (10 MiB)',
+    ]);
+  });
+
   test('in JSON is the plan', async () => {
     const { stdout } = await plan('new', 'a thing', '--json');
     expect(JSON.parse(stdout)).toMatchObject({

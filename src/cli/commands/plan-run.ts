@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { RuntimeClient } from '../../client/operations.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { Plan, PlanningStep } from '../../schema/plan.ts';
 import { isObject } from '../../text/json-object.ts';
-import { systemReason } from '../../text/system-reason.ts';
 import { plural } from '../../view/format.ts';
 import { stepLine } from '../../view/plan-lines.ts';
 import type { Context, Handler } from '../context.ts';
 import { readInput, ways } from '../input.ts';
+import { readFileBytes } from '../input-bytes.ts';
 import { followPlanning } from '../follow-planning.ts';
 import { runSteps } from '../plan-steps.ts';
 import { planOptions, resolveOnAsk } from '../start-run.ts';
@@ -44,7 +44,7 @@ const create: Handler = async (context) => {
   const from = flags.text('from');
   const goal = await readInput(words, context.globals.input, context);
   if (goal === null && from === null) throw new RuntimeError('usage', 'no goal', { hints: ways(context.process.argv) });
-  const text = from === null ? null : readStepFile(from);
+  const text = from === null ? null : await readStepFile(from, context);
   const explore = flags.bool('explore') === true;
   const uses = from !== null ? [] : (['planner', ...(explore ? (['explorer'] as const) : [])] as const);
   const onAsk = await planningAsk(context);
@@ -77,13 +77,8 @@ function withPlace(error: unknown, path: string): unknown {
 
 const maxFileBytes = 4 * 1024 * 1024;
 
-function readStepFile(path: string): string {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw new RuntimeError('usage', `--from: ${path} cannot be read: ${systemReason(error)}`, { cause: error });
-  }
+async function readStepFile(path: string, context: Context): Promise<string> {
+  const bytes = await readFileBytes(resolve(context.process.cwd, path), path, context, '--from');
   if (bytes.length > maxFileBytes)
     throw new RuntimeError('usage', `--from: ${path} is above ${maxFileBytes / 1024 / 1024} MiB`);
   try {

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
-import { codeOf, messageOf } from '../../text/thrown.ts';
 import { explanationLines } from '../../view/explanation.ts';
 import type { Context, Handler } from '../context.ts';
+import { readFileBytes } from '../input-bytes.ts';
 import { jsonErrorPosition } from '../../text/json-position.ts';
 
 type Call = { readonly tools: string; readonly tool: string; readonly args: Record<string, unknown> };
@@ -15,7 +14,7 @@ const usage = (message: string, hints: readonly string[] = ['reins policy explai
 const explain: Handler = async (context) => {
   const { flags } = context.invocation;
   const ask = flags.text('ask');
-  const call = ask === null ? readCall(context) : noCall(context);
+  const call = ask === null ? await readCall(context) : noCall(context);
   const explanation = await (await context.client()).explainCall({
     call,
     ask,
@@ -46,7 +45,7 @@ function noCall(context: Context): null {
 }
 
 /** The call of the command line: `--command`, or toolset, tool and arguments as words. */
-function readCall(context: Context): Call {
+async function readCall(context: Context): Promise<Call> {
   const { flags, words } = context.invocation;
   const command = flags.text('command');
   if (command !== null) {
@@ -74,11 +73,11 @@ function readCall(context: Context): Call {
   const [last, surplus] = rest;
   if (given !== null && last !== undefined) throw usage('the arguments are given twice: as --args and as a word');
   if (surplus !== undefined) throw usage(`"${surplus}" is one word too many`);
-  return { tools, tool, args: readArguments(given ?? last ?? '{}', context) };
+  return { tools, tool, args: await readArguments(given ?? last ?? '{}', context) };
 }
 
-function readArguments(given: string, context: Context): Record<string, unknown> {
-  const text = given.startsWith('@') ? readFile(given.slice(1), context) : given;
+async function readArguments(given: string, context: Context): Promise<Record<string, unknown>> {
+  const text = given.startsWith('@') ? await readFile(given.slice(1), context) : given;
   const place = jsonErrorPosition(text);
   if (place !== null) {
     throw usage(`--args is not JSON: line ${place.line}, column ${place.column}`, [
@@ -93,12 +92,7 @@ function readArguments(given: string, context: Context): Record<string, unknown>
   return value as Record<string, unknown>;
 }
 
-function readFile(path: string, context: Context): string {
-  try {
-    return readFileSync(resolve(context.process.cwd, path), 'utf8');
-  } catch (error) {
-    throw usage(`--args: ${path} cannot be read (${codeOf(error) ?? messageOf(error)})`);
-  }
-}
+const readFile = async (path: string, context: Context): Promise<string> =>
+  (await readFileBytes(resolve(context.process.cwd, path), path, context, '--args')).toString('utf8');
 
 export const handlers = { explain };

@@ -152,9 +152,13 @@ describe('policy explain', () => {
       'reins: --ask names the call: "local_fs" does not go with it',
     ]);
     expect(await first('--ask', 'abcdef')).toEqual([1, 'reins: no such ask: abcdef']);
+    expect(await first('echo', '--args', '@/dev/zero')).toEqual([
+      2,
+      'reins: --args: /dev/zero is more than the limit of 10485760 bytes (10 MiB)',
+    ]);
     expect(await first('echo', '--args', '@nosuch.json')).toEqual([
       2,
-      'reins: --args: nosuch.json cannot be read (ENOENT)',
+      'reins: --args: nosuch.json cannot be read (no such file)',
     ]);
   });
 
