@@ -124,7 +124,12 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     const wait = waitBefore(plan.retry, failures, asked, run.deps.random(), left);
     // A wait that the run's limit would end helps nobody, and its end would not tell what the server had answered.
     if (wait.kind === 'too_long' || wait.ms >= runLeft) {
-      const message = `${lastFailure.message}; a retry makes sense in ${Math.ceil(wait.ms / 1000)} s.`;
+      const inSeconds = `in ${Math.ceil(wait.ms / 1000)} s`;
+      const when =
+        wait.kind === 'too_long'
+          ? `a retry makes sense ${inSeconds}.`
+          : `the next attempt, ${inSeconds}, would be after the time limit (--timeout)`;
+      const message = `${lastFailure.message}; ${when}`;
       return { kind: 'failed', failure: failure(code, message), received };
     }
     if (falls) {

@@ -114,7 +114,7 @@ describe('retries', () => {
       script: [fails({ class: 'overloaded', message: 'busy' })],
     });
     expect(played.end).toMatchObject({
-      error: { class: 'rate_limit', message: expect.stringMatching(/busy .*; a retry makes sense in 10 s/) },
+      error: { class: 'rate_limit', message: expect.stringMatching(/busy .*; the next attempt, in 10 s, would be after the time limit \(--timeout\)$/) },
     });
     expect(played.waits).toEqual([]);
   });
