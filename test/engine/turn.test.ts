@@ -114,7 +114,12 @@ describe('retries', () => {
       script: [fails({ class: 'overloaded', message: 'busy' })],
     });
     expect(played.end).toMatchObject({
-      error: { class: 'rate_limit', message: expect.stringMatching(/busy .*; the next attempt, in 10 s, would be after the time limit \(--timeout\)$/) },
+      error: {
+        class: 'rate_limit',
+        message: expect.stringMatching(
+          /busy .*; the next attempt, in 10 s, would be after the time limit \(--timeout\)$/,
+        ),
+      },
     });
     expect(played.waits).toEqual([]);
   });
