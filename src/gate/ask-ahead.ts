@@ -25,8 +25,9 @@ export function createAskAhead(
    */
   const again = async (call: AskedCall): Promise<void> => {
     const ask = deps.asks.show(call.planned.ask_id);
-    const mayRun = ask.kind === 'permission' && (ask.state === 'pending' || ask.state === 'approved');
-    const judged = mayRun ? await look(call) : null;
+    const changesFile = ask.kind === 'permission' && ask.preview.preimage !== undefined;
+    const mayRun = ask.state === 'pending' || ask.state === 'approved';
+    const judged = changesFile && mayRun ? await look(call) : null;
     if (judged === null || 'kind' in judged || judged.evaluation.action === 'deny') return;
     if (unfitFor(call, judged) !== null) return;
     const now = await toolPreview(call, judged);
