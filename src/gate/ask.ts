@@ -110,7 +110,11 @@ export function createAsker(
     const file = preimageOf(now);
     if (file === preimageOf(shown)) return true;
     if (shown.follows === undefined || !isSameChange(shown, now)) return false;
-    return file === shown.follows.base || (file !== null && deps.calls.hasLeft(call.run.ref.run_id, file));
+    if (file === shown.follows.base) return true;
+    const { path } = judged.prepared.call.args;
+    if (file === null || typeof path !== 'string') return false;
+    const since = Date.parse(deps.asks.show(call.planned.ask_id).created_at);
+    return deps.calls.hasLeft(call.run.ref.run_id, { path, sha256: file }, since);
   };
 
   /** Whether what would run is what was asked about. */

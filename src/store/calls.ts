@@ -235,13 +235,15 @@ export function createCalls(sql: Sql) {
       );
     },
 
-    /** Whether a file tool of this run has left a file of this content behind. */
-    hasLeft: (runId: string, sha256: string): boolean =>
+    /** Whether a file tool of this run has left a file of this name and content behind since then. */
+    hasLeft: (runId: string, file: { readonly path: string; readonly sha256: string }, since: number): boolean =>
       sql.get(
-        `SELECT 1 FROM tool_calls WHERE run_id = ? AND tools = 'local_fs' AND state = 'done'
-           AND json_extract(result, '$.new_sha256') = ? LIMIT 1`,
+        `SELECT 1 FROM tool_calls WHERE run_id = ? AND tools = 'local_fs' AND state = 'done' AND ended_at >= ?
+           AND json_extract(args, '$.path') = ? AND json_extract(result, '$.new_sha256') = ? LIMIT 1`,
         runId,
-        sha256,
+        since,
+        file.path,
+        file.sha256,
       ) !== undefined,
 
     /** Calls of a run that are being executed. */
