@@ -68,5 +68,8 @@ function textsOf({ words: [program, ...rest] }: FoundCommand, alone: boolean): r
       (!text.startsWith('-') || rest[at - 1]?.text === '--') &&
       judgeWords(table, textOf(rest.slice(0, at)), undefined).ok,
   );
-  return texts.filter((word) => ends === -1 || rest.indexOf(word) <= ends);
+  const first = texts.filter((word) => ends === -1 || rest.indexOf(word) <= ends);
+  // `--exclude=a`: the value of an option that names a file is among the files.
+  const isText = (text: string): boolean => ![...files].some((file) => file !== '' && text.endsWith(file));
+  return [...first, ...rest.filter(({ text, open }) => !open && text.startsWith('-') && isText(text))];
 }
