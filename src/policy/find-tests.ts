@@ -1,5 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
-import { wildcard } from '../text/wildcard.ts';
+import { wildcard } from './wildcard.ts';
 
 /** What an expression of `find` may make of a path: it may hold, it may fail, and something may be done with it. */
 type May = { readonly hold: boolean; readonly fail: boolean; readonly act: boolean };

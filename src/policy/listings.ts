@@ -4,7 +4,7 @@ import { findTests, type Kind } from './find-tests.ts';
 import { lineFilter } from './line-filter.ts';
 import { judgeWords, tableOf } from './option-tables.ts';
 import { spelled } from './taken-along.ts';
-import { wildcard } from '../text/wildcard.ts';
+import { wildcard } from './wildcard.ts';
 
 /** Which paths the text may be that a command prints, or hands to another one. */
 export type Reach = {

@@ -51,7 +51,11 @@ const isSystemName = (program: string): boolean => /^(?:\/(?:usr\/(?:local\/)?)?
 
 const textOf = (words: readonly CommandWord[]): readonly string[] => words.map(({ text }) => text);
 
+/** Most words of a command that are looked at: what is longer is no search by hand. */
+const maxWords = 256;
+
 function textsOf({ words: [program, ...rest] }: FoundCommand, alone: boolean): readonly CommandWord[] {
+  if (rest.length > maxWords) return [];
   const name = baseName(program?.text ?? '');
   const table = searches.has(name) || (alone && printers.has(name)) ? tableOf(name, undefined) : undefined;
   if (table === undefined) return [];
