@@ -115,10 +115,19 @@ function countLines(bytes: Buffer): number {
   return count;
 }
 
-/** Cuts behind the last line feed of the second half, else between two characters. */
+/** A key has none of these in it. */
+const separators: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n"\'`,;<>(){}[]'));
+const longestWord = 512;
+
+/**
+ * Cuts behind the last line feed of the second half, else between two words: a half of a secret is not known for a part of
+ * it (11 §5.3). Else between two characters.
+ */
 function toLineEnd(bytes: Buffer): Buffer {
   const end = bytes.lastIndexOf(newline);
   if (end >= bytes.length / 2) return bytes.subarray(0, end + 1);
+  const word = bytes.subarray(-longestWord).findLastIndex((byte) => separators.has(byte));
+  if (word > 0) return bytes.subarray(0, Math.max(0, bytes.length - longestWord) + word + 1);
   let cut = bytes.length;
   // A character that began in the last three bytes may be incomplete.
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
@@ -132,10 +141,12 @@ function toLineEnd(bytes: Buffer): Buffer {
   return bytes.subarray(0, cut);
 }
 
-/** Starts behind the first line feed of the first half, else at the beginning of a character. */
+/** Starts behind the first line feed of the first half, else of a word, else of a character. */
 function fromLineStart(bytes: Buffer): Buffer {
   const start = bytes.indexOf(newline);
   if (start >= 0 && start < bytes.length / 2) return bytes.subarray(start + 1);
+  const word = bytes.subarray(0, longestWord).findIndex((byte) => separators.has(byte));
+  if (word >= 0 && word < bytes.length / 2) return bytes.subarray(word + 1);
   let from = 0;
   while (from < 3 && from < bytes.length && ((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
   return bytes.subarray(from);

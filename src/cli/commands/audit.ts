@@ -152,7 +152,7 @@ const restored: Handler = async (context) => {
   const client = await context.client();
   const { lost, follows } = await client.verifyAudit({ head: null });
   if (follows && lost !== null && context.invocation.flags.bool('yes') !== true) {
-    const question = `If you put a backup in the place of the database: ${lossText(lost)}. Otherwise entries were cut off or written anew.`;
+    const question = `This is so after a backup was put in the place of the database; otherwise entries were cut off or written anew: ${lossText(lost)}.`;
     if (!context.terminal.interactive()) {
       throw new RuntimeError(
         'usage',
