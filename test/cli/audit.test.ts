@@ -1,6 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -229,6 +238,12 @@ describe('the audit log', () => {
       code: 3,
       stderr: expect.stringContaining('The audit log itself is broken (seq 3: gap after 1)'),
     });
+  });
+
+  test('notes heads in a file that its owner alone can read, whatever mode it was made with', async () => {
+    chmodSync(anchors(), 0o644);
+    expect((await world.run(['config', 'set', 'think', 'high'])).code).toBe(0);
+    expect(statSync(anchors()).mode & 0o777).toBe(0o600);
   });
 
   test('says when what was noted beside it is gone or cannot be read, and waits for nothing', async () => {
