@@ -69,12 +69,12 @@ describe('the process that starts children', () => {
     expect(seen.text).toBe(`${seen.pids[0]}\n`);
   });
 
-  it('hears nothing of the terminal: it leads a session of its own, with an empty environment', async () => {
+  it('hears nothing of the terminal: it leads a session of its own, with nothing but the marker in its environment', async () => {
     const { result } = start('cut -d" " -f6 /proc/$PPID/stat; echo $PPID; tr "\\0" "\\n" < /proc/$PPID/environ');
     const { stdout } = (await result) as { readonly stdout: string };
     const [session, pid, ...environment] = stdout.trim().split('\n');
     expect(session).toBe(pid);
-    expect(environment.filter((line) => !line.startsWith('NODE_CHANNEL_'))).toEqual([]);
+    expect(environment.filter((line) => !line.startsWith('NODE_CHANNEL_'))).toEqual(['REINS_RUN_ID=spawner']);
   });
 
   it('ends the group of a cancelled call, and the call tells what there was', async () => {
