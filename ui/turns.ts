@@ -114,7 +114,8 @@ const endsByItsCall = (end: Extract<Item, { kind: 'end' }>): boolean =>
   end.status === 'failed' && (end.class === 'denied' || end.class === 'tool_error');
 
 function fact(state: State, event: RunEvent, now: number): State {
-  const { turn, facts } = state;
+  const { facts } = state;
+  const turn = state.turn === null ? null : begunAt(state.turn, event);
   switch (event.kind) {
     case 'ask':
       return turn === null ? state : { ...state, turn: { ...turn, waiting_since: turn.waiting_since ?? now } };
@@ -122,9 +123,12 @@ function fact(state: State, event: RunEvent, now: number): State {
       if (turn === null || turn.waiting_since === null) return state;
       return { ...state, turn: { ...turn, waiting_since: null, waited_ms: turn.waited_ms + now - turn.waiting_since } };
     }
+    case 'chain_resumed':
+      return { ...state, turn };
     case 'chain_started':
       return {
         ...state,
+        turn,
         facts: {
           ...facts,
           policy: { name: event.policy.name, sha256: event.policy.sha256, invalid: facts.policy?.invalid ?? false },
@@ -151,4 +155,11 @@ function fact(state: State, event: RunEvent, now: number): State {
     default:
       return state;
   }
+}
+
+/** A turn of another process has gone on for longer than it has been in view. */
+function begunAt(turn: Turn, { kind, timestamp }: RunEvent): Turn {
+  if (turn.elsewhere === null || (kind !== 'chain_started' && kind !== 'chain_resumed')) return turn;
+  const at = Date.parse(timestamp);
+  return at < turn.started_at || kind === 'chain_resumed' ? { ...turn, started_at: Math.min(at, turn.heard_at) } : turn;
 }

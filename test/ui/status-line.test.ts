@@ -58,6 +58,28 @@ describe('the status line', () => {
     );
   });
 
+  it('counts the time of a turn of another process from its beginning, not from when it came into view', () => {
+    const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
+    const event = (kind: string, at: number) =>
+      ({
+        v: 1,
+        seq: 1,
+        run_id: 'run_1',
+        kind,
+        timestamp: new Date(at).toISOString(),
+        policy: { name: 'p', sha256: '0' },
+      }) as unknown as RunEvent;
+    const seen = (by: Turn['elsewhere'], ...events: readonly RunEvent[]): string => {
+      const late = { ...busy, now: 100_000, turn: { ...turnFrom(100_000), run_id: 'run_1', elsewhere: by } };
+      const told = reduce(late, { type: 'events', run_id: 'run_1', events, now: 100_000 }, ruler).state;
+      return /working \d\d:\d\d/.exec(textOf(statusLine(told)))?.[0] ?? '';
+    };
+    const other = { by: { pid: 7, surface: 'tui' } };
+    expect(seen(other, event('chain_started', 30_000))).toBe('working 01:10');
+    expect(seen(other, event('chain_started', 30_000), event('chain_resumed', 80_000))).toBe('working 00:20');
+    expect(seen(null, event('chain_started', 30_000))).toBe('working 00:00');
+  });
+
   it('has no bounds of a turn that is over and done', () => {
     expect(shown(200, { turn: null })).not.toContain('turns');
     expect(shown(200, { turn: null, ended: { rests: 'run_1', stands: 'suspended' } })).toContain('turns 3/20');
