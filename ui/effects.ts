@@ -48,7 +48,8 @@ export type EffectDeps = {
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
   /** The policy of the turns, what is trusted for once, and the directory of `--local-exec-allowed-dir`. */
   readonly judgedUnder: () => Promise<Pick<StartRun, 'policy' | 'trust' | 'allowed_dir'>>;
-  /** What the next turns are judged under, in this program. */
+  /** What the next turns are judged under, in this program; null = the one that is configured. */
+  readonly policy: () => string | null;
   readonly choosePolicy: (policy: string) => void;
   /** Lends the terminal to the editor of the operator. */
   readonly edit: (text: string, ask: string | null) => void;
@@ -230,12 +231,7 @@ export function createEffects(deps: EffectDeps): Effects {
           overlay: {
             kind: 'explain',
             at: 0,
-            ...(await reportOf(
-              { what, of: of ?? null, policy: (await deps.judgedUnder()).policy },
-              client,
-              state(),
-              now(),
-            )),
+            ...(await reportOf({ what, of: of ?? null, policy: deps.policy() }, client, state(), now())),
           },
         });
       }),

@@ -152,6 +152,7 @@ export function createRooms(face: Face): Rooms {
     toTmux: face.inTmux ? options.toTmux : null,
     clipboard: face.clipboard,
     judgedUnder: judged.under,
+    policy: governing.policy,
     choosePolicy: governing.choose,
     edit: face.edit,
     print: face.print,

@@ -1,6 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import { textOf } from '../../src/view/line.ts';
+import type { Action } from '../../ui/actions.ts';
+import type { Effect } from '../../ui/effect.ts';
+import { createEffects, type EffectDeps } from '../../ui/effects.ts';
 import { createGoverning } from '../../ui/governing.ts';
 import type { TuiOptions } from '../../ui/options.ts';
 import { reportOf } from '../../ui/reports.ts';
@@ -56,4 +61,38 @@ it('edits pass under the policy that it was said under, and the status line says
     );
   expect(under('a'.repeat(64))).toContain('edits pass');
   expect(under('b'.repeat(64))).not.toContain('edits pass');
+});
+
+/** What comes of an effect, by the first action that tells it; nothing is judged, so nothing asks about trust. */
+const told = (effect: Effect, chosen: string[]): Promise<string> =>
+  new Promise((resolve) => {
+    const dispatch = (action: Action): void => {
+      if (action.type === 'overlay' && 'title' in action.overlay) resolve(String(action.overlay.title));
+      if (action.type === 'say') resolve(action.text);
+    };
+    createEffects({
+      link: { lookAtPolicy: async () => undefined },
+      state: () => readyState({ session: null }),
+      client: async () => app.client,
+      now: () => 0,
+      policy: () => 'read-only',
+      choosePolicy: (name: string) => chosen.push(name),
+      dispatch,
+      // Nothing else is asked of the rooms here.
+    } as unknown as EffectDeps).perform(effect);
+  });
+
+it('another policy is taken where it can be used, and what there is of it is shown', async () => {
+  const chosen: string[] = [];
+  expect(await told({ do: 'report', what: 'policy' }, chosen)).toBe('Policy read-only (builtin)');
+  expect(await told({ do: 'use-policy', name: 'nosuch' }, chosen)).toContain('no policy named "nosuch"');
+  expect(chosen).toEqual([]);
+  writeFileSync(join(app.place.dir, 'broken.json'), '{ "rules": 3 }', { mode: 0o600 });
+  const broken = join(app.place.dir, 'broken.json');
+  expect(await told({ do: 'use-policy', name: broken }, chosen)).toContain('is invalid: the one in use stays');
+  expect(chosen).toEqual([]);
+  expect(await told({ do: 'use-policy', name: 'strict' }, chosen)).toBe(
+    'policy strict judges from the next turn on, in this program',
+  );
+  expect(chosen).toEqual(['strict']);
 });
