@@ -262,7 +262,13 @@ const state: Command = {
     {
       name: 'undo',
       purpose: 'Put back what file tools of a run have changed; commands are not undone.',
-      arguments: [{ name: 'run', candidates: 'run', help: 'Id of the run, or an end of it; unless given the newest of a run, a chat or a plan step.' }],
+      arguments: [
+        {
+          name: 'run',
+          candidates: 'run',
+          help: 'Id of the run, or an end of it; unless given the newest of a run, a chat or a plan step.',
+        },
+      ],
       flags: [
         { name: 'dry-run', kind: 'boolean', help: 'Only show what would be put back.' },
         { name: 'yes', kind: 'boolean', help: 'Do not ask.' },

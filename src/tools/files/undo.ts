@@ -74,7 +74,8 @@ export async function undoFile({ path, facts, now, old, created, made }: FileUnd
 /** The directory and those above it, `count` in all, up to the first that something is in or that is a link by now. */
 function removeEmpty(directory: string, count: number): void {
   try {
-    for (let at = directory, left = count; left > 0 && realPathOf(at) === at; at = dirname(at), left -= 1) rmdirSync(at);
+    for (let at = directory, left = count; left > 0 && realPathOf(at) === at; at = dirname(at), left -= 1)
+      rmdirSync(at);
   } catch {
     // Something is in it: it stays.
   }
