@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { toWire } from '../src/schema/errors.ts';
 import { plural } from '../src/view/format.ts';
-import { commandsStay, mostLookedThrough, newestToUndo, stayed, undoText } from '../src/view/undo-text.ts';
+import { commandsStay, mostLookedThrough, newestToUndo, noFiles, stayed, undoText } from '../src/view/undo-text.ts';
 import { filePageBytes as most_bytes, sessionFile } from '../src/view/session-file.ts';
 import type { Action } from './actions.ts';
 import { loadKeys } from './keys/keys-file.ts';
@@ -136,7 +136,7 @@ export function createSlashEffects(deps: SlashDeps): {
       const changes = await client.showChanges({ run_id: named });
       const undone = changes.files.filter(({ state }) => state === 'changed');
       const lines = changes.files.map((file) => `${file.path} ${undoText(file)}`);
-      if (lines.length === 0) return say('its file tools have changed no file', false);
+      if (lines.length === 0) return say(noFiles(changes), changes.forgotten);
       if (undone.length === 0) return say(`there is nothing to undo: ${lines.join(' · ')}`, false);
       const hint = commandsStay(changes);
       const effects = [{ do: 'slash', intent: { do: 'undo-shown', run_id: changes.run_id } }] as const;

@@ -12,8 +12,8 @@ export type StateRoomsDeps = OpenPruningDeps &
   Omit<RecordedDeps, 'recorded'> &
   Omit<CancelDeps, 'left'> &
   LeaveDeps &
-  Omit<UndoDeps, 'record' | 'commands'> & {
-    readonly calls: Pick<Calls, 'commandsOf'>;
+  Omit<UndoDeps, 'record' | 'commands' | 'writes'> & {
+    readonly calls: Pick<Calls, 'commandsOf' | 'writesOf'>;
     readonly lostRuns: LostRuns;
     /** Who cancels. */
     readonly by: string;
@@ -34,6 +34,7 @@ export function openStateRooms(deps: StateRoomsDeps) {
     ...deps,
     record: recorded.record,
     commands: (runId) => deps.calls.commandsOf(runId),
+    writes: (runId) => deps.calls.writesOf(runId),
   });
   const left: CancelDeps['left'] = (head) => leaveTurnOf(deps, head);
   return {

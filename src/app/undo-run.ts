@@ -16,6 +16,8 @@ export type UndoDeps = {
   readonly record: (part: string) => RunRecord;
   /** Commands that ran. */
   readonly commands: (runId: string) => number;
+  /** Calls of file tools that have written. */
+  readonly writes: (runId: string) => number;
   readonly reinsHome: string;
   readonly documents: Pick<Documents, 'lockPath'>;
   readonly feed: Feed;
@@ -40,6 +42,7 @@ export function createUndo(deps: UndoDeps) {
       const name = isInside(run.cwd, path) ? relative(run.cwd, path) : path;
       return { path: name, state, created, calls, error: errors.get(path) ?? null };
     }),
+    forgotten: files.length === 0 && deps.writes(run.id) > 0,
     commands: deps.commands(run.id),
   });
 

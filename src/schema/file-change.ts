@@ -48,6 +48,8 @@ export type ChangedFile = Known<typeof ChangedFile>;
 export const RunChanges = object({
   run_id: string(),
   files: array(ChangedFile),
+  /** Calls of it have changed files, and what they held is not kept any more. */
+  forgotten: boolean(),
   /** Commands that ran: nobody knows what these have changed. */
   commands: number(),
 });

@@ -29,6 +29,12 @@ export const undoText = ({ state, created }: Pick<ChangedFile, 'state' | 'create
   }
 };
 
+/** Said where no file can be told. */
+export const noFiles = ({ forgotten }: Pick<RunChanges, 'forgotten'>): string =>
+  forgotten
+    ? 'What the file tools of this run have changed is not known any more: it is kept for a week.'
+    : 'The file tools of this run have changed no file.';
+
 /** Files that stay as they are once the others have been undone, and why. */
 export const stayed = ({ files }: RunChanges): readonly string[] =>
   files

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -224,6 +224,7 @@ describe('runs that have ended', () => {
       {
         run_id: id,
         files: [{ path: 'new.txt', state: 'changed_since', created: true, calls: 1, error: null }],
+        forgotten: false,
         commands: 0,
       },
     ]);
@@ -234,6 +235,12 @@ describe('runs that have ended', () => {
     const newest = await world.run(['state', 'undo', '--dry-run']);
     expect(newest.stdout).toMatch(/^new\.txt +1 +stays: changed since$/m);
     expect(newest.stderr).toBe(`the newest run, ${id}: write it\n`);
+    // After a week.
+    rmSync(join(world.home, '.reins/tool_output', id), { recursive: true });
+    expect(await undo('--yes')).toMatchObject({
+      code: 1,
+      stderr: 'What the file tools of this run have changed is not known any more: it is kept for a week.\n',
+    });
   });
 
   test('are pruned by age: steps first, then all; what is not old stays, and the file shrinks', async () => {

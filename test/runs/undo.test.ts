@@ -60,6 +60,7 @@ describe('undoing a run', () => {
         { path: 'b.txt', state: 'changed', created: false, calls: 1, error: null },
         { path: 'new/c.txt', state: 'changed', created: true, calls: 1, error: null },
       ],
+      forgotten: false,
       commands: 0,
     });
     const { files } = await app.client.undoChanges({ run_id });

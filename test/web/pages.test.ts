@@ -223,7 +223,7 @@ it('a run shows the files that it has changed, and undoes them once that is said
   const run_id = await world.served.run({ chain: 'loop', input: 'a file' });
   const { ask_id } = await app.seen(run_id, 'ask');
   const page = await world.open(`/runs/${run_id}?tab=files`);
-  await page.getByText('File tools have changed no file.').waitFor();
+  await page.getByText('The file tools of this run have changed no file.').waitFor();
   const { binding } = await client.getApproval({ id: ask_id });
   await client.answerApproval({ id: ask_id, binding, outcome: 'approve' });
   await app.client.awaitRun({ run_id });

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ChangedFile, RunChanges } from '../../src/schema/file-change.ts';
-import { commandsStay, stayed, undoText } from '../../src/view/undo-text.ts';
+import { commandsStay, noFiles, stayed, undoText } from '../../src/view/undo-text.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { SureButton } from '../parts/button.tsx';
@@ -31,7 +31,7 @@ export function FilesTab({ runId, ended }: { readonly runId: string; readonly en
     <Loaded data={changes}>
       {(shown) =>
         shown.files.length === 0 ? (
-          <Empty>File tools have changed no file.</Empty>
+          <Empty>{noFiles(shown)}</Empty>
         ) : (
           <>
             <Table caption="Files" columns={columns} rows={shown.files} keyOf={({ path }) => path} />

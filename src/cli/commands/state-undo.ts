@@ -2,7 +2,7 @@ import type { RuntimeClient } from '../../client/operations.ts';
 import type { ChangedFile, RunChanges } from '../../schema/file-change.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import { plural } from '../../view/format.ts';
-import { commandsStay, mostLookedThrough, newestToUndo, stayed, undoText } from '../../view/undo-text.ts';
+import { commandsStay, mostLookedThrough, newestToUndo, noFiles, stayed, undoText } from '../../view/undo-text.ts';
 import { confirmed } from '../confirm.ts';
 import type { Context, Handler } from '../context.ts';
 
@@ -16,7 +16,7 @@ const undo: Handler = async (context) => {
   if (flags.bool('dry-run') === true) return shown(context, changes);
   if (wanted.length === 0) {
     await shown(context, changes);
-    return stayed(changes).length === 0 ? 0 : 1;
+    return stayed(changes).length === 0 && !changes.forgotten ? 0 : 1;
   }
   if (flags.bool('yes') !== true) await ask(context, changes, wanted.length);
   const after = await client.undoChanges({ run_id: changes.run_id });
@@ -39,7 +39,7 @@ async function newest(context: Context, client: RuntimeClient): Promise<string> 
 /** What would be done, as the answer. */
 async function shown(context: Context, changes: RunChanges): Promise<0> {
   if (context.globals.format !== 'text') await context.printJson(changes);
-  else if (changes.files.length === 0) context.hint('the file tools of this run have changed no file');
+  else if (changes.files.length === 0) context.hint(noFiles(changes));
   else {
     await context.printTable(
       [{ title: 'FILE', flexible: true }, { title: 'CALLS', align: 'right' }, { title: 'UNDO' }],
