@@ -28,10 +28,10 @@ const imagesOf = (table: 'messages' | 'run_messages'): string =>
   `SELECT json_extract(image.value, '$.sha256') AS sha256 FROM ${table},
      json_each(CASE WHEN json_valid(payload) THEN payload ELSE '{}' END, '$.images') AS image
    WHERE instr(payload, '"images"') > 0`;
-/** Texts that were trusted are kept to be held against what stands there later. */
-/** Instructions that runs were given. */
+/** Instructions that runs were given, for those that go on. */
 const instructionTexts = `SELECT json_extract(each.value, '$.sha256') AS sha256
-   FROM runs, json_each(runs.options, '$.instructions') AS each`;
+   FROM runs, json_each(CASE WHEN json_valid(options) THEN options ELSE '{}' END, '$.instructions') AS each`;
+/** Texts that were trusted are kept to be held against what stands there later. */
 const trustedTexts = "SELECT json_extract(body, '$.sha256') AS sha256 FROM audit WHERE type = 'trust'";
 
 /**
