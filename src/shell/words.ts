@@ -1,5 +1,5 @@
 import type { CommandWord, Origin, UnknownPart } from '../schema/command.ts';
-import { originsOf } from './origins.ts';
+import { anything, originsOf } from './origins.ts';
 import { printed } from './printed.ts';
 import { remaining, rests } from './removed.ts';
 import type { Piece, Removal, ScriptWord, Step } from './script.ts';
@@ -88,10 +88,13 @@ function namesOf(piece: Piece): readonly string[] {
 function splitAt(value: string, variables: Variables): readonly string[] {
   const texts = value.split(/[ \t\n]+/, maxSplit + 1);
   const separators = new Set(variables.get('IFS')?.values.join('').replace(/\s/g, ''));
-  if (separators.size === 0) return texts;
+  if (separators.size === 0 || texts.length > maxSplit) return texts;
   let others = [value];
-  for (const separator of separators) others = others.flatMap((text) => text.split(separator, maxSplit + 1));
-  return [...new Set([...texts, ...others.slice(0, maxSplit + 1)])].slice(0, maxSplit + 1);
+  for (const separator of separators) {
+    others = others.flatMap((text) => text.split(separator, maxSplit + 1));
+    if (others.length > maxSplit) return others;
+  }
+  return [...new Set([...texts, ...others])];
 }
 
 const joined = (left: CommandWord, right: CommandWord): CommandWord => ({
@@ -192,13 +195,18 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
   }
 }
 
+/** Most values of which that is told. */
+const maxLeft = 8;
+
 /** What is left of each value: the text, or where that is not known, or the shell splits it, what it may be. */
-const leftOf = (removal: Removal, values: readonly string[]): readonly (string | readonly Origin[])[] =>
-  values.map((value) => {
+function leftOf(removal: Removal, values: readonly string[]): readonly (string | readonly Origin[])[] {
+  if (values.length > maxLeft) return [[anything]];
+  return values.map((value) => {
     const left = remaining(value, removal);
     if (left === null) return rests(value, removal);
     return /\s/.test(left) ? [{ kind: 'text', text: left }] : left;
   });
+}
 
 function knownValue(
   piece: Extract<Piece, { kind: 'variable' | 'output' }>,
