@@ -148,10 +148,16 @@ export async function reportOf(
       };
     }
     case 'policies': {
-      const { policies, notes } = await client.listPolicies({ policy: null });
+      const { policies, notes } = await client.listPolicies({ policy });
+      const used = await client.showPolicy({ policy });
+      const mark = ({ name, path }: { readonly name: string; readonly path: string | null }): string =>
+        name === used.name && path === used.path ? ' · in use' : '';
       return {
         title: 'Policies',
-        lines: [...policies.map((row) => `${row.name} · ${row.source} · ${row.path ?? 'shipped'}`), ...notes],
+        lines: [
+          ...policies.map((row) => `${row.name} · ${row.source} · ${row.path ?? 'shipped'}${mark(row)}`),
+          ...notes,
+        ],
       };
     }
   }

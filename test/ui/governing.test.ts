@@ -38,11 +38,14 @@ it('the policy that was chosen judges what is started from then on, in place of 
 });
 
 it('what is told of the policy is of the one in use, not of the one that is configured', async () => {
-  const report = (what: 'policy' | 'status' | 'vet' | 'tools') =>
+  const report = (what: 'policy' | 'policies' | 'status' | 'vet' | 'tools') =>
     reportOf({ what, of: null, policy: 'read-only' }, app.client, readyState({ session: null }), 0);
   expect((await report('policy')).title).toBe('Policy read-only (builtin)');
   expect((await report('vet')).title).toBe('Policy read-only: vet');
   expect((await report('status')).lines.find((line) => line.startsWith('policy'))).toMatch(/^policy {4}read-only \(/);
+  expect((await report('policies')).lines.filter((line) => line.endsWith('in use'))).toEqual([
+    'read-only · builtin · shipped · in use',
+  ]);
   const tools = (await report('tools')).lines;
   expect(tools.find((line) => line.startsWith('local_fs.write_file'))).toContain('denied');
 });
