@@ -7,6 +7,7 @@ import { waits } from './call.tsx';
 import { ItemView } from './item.tsx';
 import type { Chat } from './use-chat.ts';
 import type { Sought } from './use-find.ts';
+import { useReturn } from './use-return.ts';
 import { useShown } from './use-shown.ts';
 
 /** How near the end counts as being there, in pixels. */
@@ -40,6 +41,7 @@ export function TranscriptView({
   /** Where the view was when it was last looked at. */
   const top = useRef(0);
   const [away, setAway] = useState(0);
+  const [isAway, setIsAway] = useState(false);
   const printing = usePrinting();
   const rows = useVirtualizer({
     count: items.length,
@@ -100,20 +102,35 @@ export function TranscriptView({
     return () => resized.disconnect();
   }, []);
 
+  /** Puts a row at the top of the view, and again once the rows that are drawn for it were measured. */
+  const latestPut = useRef((_index: number, _above: number): void => undefined);
+  latestPut.current = (index, above) => {
+    const put = () => {
+      const box = element.current;
+      if (box === null || follows.current) return;
+      rows.getTotalSize();
+      box.scrollTop = (rows.measurementsCache[index]?.start ?? 0) + above;
+      top.current = box.scrollTop;
+    };
+    put();
+    requestAnimationFrame(() => requestAnimationFrame(put));
+  };
+
+  /** The row at the top of the view, and how much of it is above. */
+  const read = useRef<{ readonly index: number; readonly above: number } | null>(null);
   // What is older stands above now, whoever has had it read: what was read stays where it was.
   const first = useRef(items[0]?.id);
   useLayoutEffect(() => {
     const box = element.current;
     const before = first.current;
     first.current = items[0]?.id;
-    if (box === null || before === undefined || before === items[0]?.id) return;
-    const above = rows.measurementsCache[items.findIndex(({ id }) => id === before)]?.start ?? 0;
-    box.scrollTop += above;
-    top.current = box.scrollTop;
-  }, [items, rows]);
+    if (box === null || before === undefined || before === items[0]?.id || follows.current) return;
+    const added = items.findIndex(({ id }) => id === before);
+    if (added < 1 || read.current === null) return;
+    latestPut.current(read.current.index + added, read.current.above);
+  }, [items]);
 
   // Nobody has scrolled while the page was put on paper: behind it the row that was read is where it was.
-  const read = useRef<{ readonly index: number; readonly above: number } | null>(null);
   const printed = useRef(false);
   const noteRead = (box: HTMLElement) => {
     const row = rows.getVirtualItemForOffset(box.scrollTop);
@@ -131,6 +148,22 @@ export function TranscriptView({
     }
     noteRead(box);
   });
+
+  useReturn(
+    { items, older },
+    () => {
+      const item = read.current === null ? undefined : items[read.current.index];
+      return follows.current || item === undefined ? null : { id: item.id, above: read.current?.above ?? 0 };
+    },
+    ({ id, above }) => {
+      follows.current = false;
+      setIsAway(true);
+      latestPut.current(
+        items.findIndex((item) => item.id === id),
+        above,
+      );
+    },
+  );
 
   const known = useRef({ count: items.length, first: items[0]?.id });
   useEffect(() => {
@@ -159,7 +192,6 @@ export function TranscriptView({
     const box = element.current;
     if (box !== null) box.scrollTop = box.scrollHeight;
   };
-  const [isAway, setIsAway] = useState(false);
   const loading = useRef(false);
   const onScroll = () => {
     const box = element.current;
