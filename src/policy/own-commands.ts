@@ -9,7 +9,7 @@ const reserved: Readonly<Record<string, readonly string[] | 'all'>> = {
   chat: 'all',
   session: ['delete', 'rm', 'fork', 'compact'],
   plan: ['new', 'next', 'retry', 'skip', 'replan', 'explore', 'delete', 'rm'],
-  state: ['resume', 'cancel', 'delete', 'rm', 'prune'],
+  state: ['resume', 'cancel', 'undo', 'delete', 'rm', 'prune'],
   approvals: ['respond'],
   policy: ['suggest', 'trust'],
   audit: ['prune', 'restored'],
