@@ -40,6 +40,8 @@ export function TranscriptView({
   const follows = useRef(true);
   /** Where the view was when it was last looked at. */
   const top = useRef(0);
+  /** And how high it was. */
+  const room = useRef(0);
   const [away, setAway] = useState(0);
   const [isAway, setIsAway] = useState(false);
   const printing = usePrinting();
@@ -94,6 +96,7 @@ export function TranscriptView({
     const box = element.current;
     if (box === null) return;
     const resized = new ResizeObserver(() => {
+      room.current = box.clientHeight;
       if (!follows.current) return;
       box.scrollTop = box.scrollHeight;
       top.current = box.scrollTop;
@@ -197,8 +200,10 @@ export function TranscriptView({
     const box = element.current;
     if (box === null || printing) return;
     const near = box.scrollHeight - box.scrollTop - box.clientHeight < (isSought.current ? foundNearPx : nearPx);
-    // What grew below the view is no reason to stay behind: only who scrolls up wants to.
-    if (near || box.scrollTop < top.current) follows.current = near;
+    // What grew below the view, or took room of it, is no reason to stay behind: only who scrolls up wants to.
+    const isScrolled = box.clientHeight === room.current;
+    room.current = box.clientHeight;
+    if (near || (isScrolled && box.scrollTop < top.current)) follows.current = near;
     top.current = box.scrollTop;
     noteRead(box);
     setIsAway(!follows.current);
