@@ -159,7 +159,15 @@ function wholeLines(lines: readonly Line[], known: readonly Known[]): readonly S
     starts.push(length);
     length += data.length;
   }
-  const lineOf = (index: number): number => starts.findLastIndex((start) => start <= index);
+  const lineOf = (index: number): number => {
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((starts[middle] ?? 0) <= index) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  };
   const spans: Span[] = [];
   let hiddenTo = -1;
   for (const { from, to, mark } of spansIn(lines, known)) {
@@ -176,10 +184,16 @@ function wholeLines(lines: readonly Line[], known: readonly Known[]): readonly S
 function spansIn(lines: readonly Line[], known: readonly Known[]): readonly Span[] {
   const data = lines.map((line) => line.data).join('');
   const spans: Span[] = [];
+  // A text may hold a value a hundred thousand times.
+  let taken: Uint8Array | null = null;
   for (const { form, mark } of known) {
     for (let from = data.indexOf(form); from !== -1; from = data.indexOf(form, from + form.length)) {
       const to = from + form.length;
-      if (!spans.some((span) => from < span.to && span.from < to)) spans.push({ from, to, mark });
+      taken ??= new Uint8Array(data.length);
+      // The longest come first, so that none lies within this one.
+      if (taken[from] === 1 || taken[to - 1] === 1) continue;
+      taken.fill(1, from, to);
+      spans.push({ from, to, mark });
     }
   }
   return spans.sort((one, other) => one.from - other.from);

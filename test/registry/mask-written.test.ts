@@ -108,3 +108,24 @@ test('a value in a name of a member, as of a file in a listing, is hidden from t
     value: { files: { '•••(far.key).txt': { size: 1 } }, known_secrets_masked: 1 },
   });
 });
+
+test.each([
+  ['base64', 'base64', ['-w', '76']],
+  ['hexadecimal text', 'xxd', ['-p']],
+  ['a dump', 'xxd', []],
+] as const)('%s that holds a value ten thousand times is hidden before anybody loses patience', (_, command, args) => {
+  let printed: string;
+  try {
+    printed = execFileSync(command, [...args], {
+      input: `${key} pad\n`.repeat(40_000),
+      encoding: 'utf8',
+      maxBuffer: 1e8,
+    });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    throw error;
+  }
+  const begun = performance.now();
+  expect(mask.maskKnown(printed).count).toBeGreaterThan(10_000);
+  expect(performance.now() - begun).toBeLessThan(3000);
+});
