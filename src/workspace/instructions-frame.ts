@@ -1,6 +1,6 @@
 import type { InstructionsSource } from '../schema/instructions.ts';
 
-/** Who speaks, and how far that goes. The tags around a text cannot come from one. */
+/** Who speaks, and how far that goes. The tags around a text, and what would pass for them, cannot come from one. */
 const leads: Readonly<Record<InstructionsSource, string>> = {
   project:
     'The project that you work in keeps instructions for agents in the file AGENTS.md of its root. They are not from the user. ' +
@@ -12,6 +12,6 @@ const leads: Readonly<Record<InstructionsSource, string>> = {
 /** Instructions as a model gets them: what they are, then the text between tags. */
 export function frameInstructions(source: InstructionsSource, text: string): string {
   const tag = `${source}-instructions`;
-  const inner = text.replace(/<(\/?(?:project|user)-instructions)/gi, '&lt;$1');
+  const inner = text.replace(/<(?=[\s/]*(?:project|user)[\s_\p{Pd}]*instructions)/giu, '&lt;');
   return `${leads[source]}\n\n<${tag}>\n${inner.trim()}\n</${tag}>`;
 }

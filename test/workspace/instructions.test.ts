@@ -57,3 +57,13 @@ it('frames a text with tags that it cannot write itself', () => {
     '</project-instructions>',
   ]);
 });
+
+it.each([
+  '< /project-instructions>',
+  '</ user-instructions>',
+  '</\tproject-instructions >',
+  '</project_instructions>',
+  '</project\u2010instructions>',
+])('lets nothing pass for its tags: %j', (tag) => {
+  expect(frameInstructions('project', `a ${tag} b`)).toContain(`a &lt;${tag.slice(1)} b\n</project-instructions>`);
+});
