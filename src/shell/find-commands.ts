@@ -122,6 +122,7 @@ function createFinder(parse: ParseScript | null) {
 
   /** Where something may run later than it stands, names may hold by then what the line gives them further on. */
   const foresee = (steps: readonly Step[]): void => {
+    const functions = new Set(steps.flatMap((step) => (step.kind === 'function' ? [step.name] : [])));
     for (const step of steps) {
       if (step.kind === 'values' && step.name !== null) {
         const words = step.words.flatMap((word) => expand(word));
@@ -133,6 +134,27 @@ function createFinder(parse: ParseScript | null) {
       if (step.kind !== 'command') continue;
       const words = step.words.flatMap((word) => expand(word));
       if (reading.has(baseName(words[0]?.text ?? ''))) takes(words, inputOrigins(step, expand));
+      if (functions.has(words[0]?.text ?? '') || words[0]?.text === 'set') gives(words.slice(1));
+    }
+  };
+
+  /** A shell that is started, a function and `set` have their words as `$1` and the others; `shift` moves them. */
+  const gives = (words: readonly CommandWord[]): void => {
+    const origins = words
+      .filter(({ text }) => !/^-[A-Za-z]+$/.test(text))
+      .flatMap(({ path, open, unknown }) =>
+        open ? (unknown?.origins ?? []) : [{ kind: 'text' as const, text: path }],
+      );
+    const known = origins.length > maxParameters ? [anything] : origins;
+    for (const parameter of '@*0123456789') names.mayHold(parameter, known);
+  };
+
+  /** What `env` gives to names, for the shell that it starts. */
+  const holdsGiven = (words: readonly CommandWord[]): void => {
+    for (const { path, open, unknown } of words) {
+      const [, name, text] = /^([A-Za-z_]\w*)=(.*)$/s.exec(path) ?? [];
+      if (name === undefined || text === undefined) continue;
+      names.mayHold(name, open ? (unknown?.origins ?? []) : [{ kind: 'text', text }]);
     }
   };
 
@@ -328,10 +350,8 @@ function createFinder(parse: ParseScript | null) {
     const other = reading.has(name) && words.some(({ text }) => /^-[A-Za-z]*u/.test(text));
     const givers = other ? [anything] : listGivers(words, around.origins);
     if (reading.has(name)) takes(words, givers);
-    if (name === 'set') {
-      const unknown = words.flatMap((word) => word.unknown?.origins ?? []);
-      for (const parameter of '@*123456789') names.mayHold(parameter, unknown);
-    }
+    if (name === 'set' || shells.has(name)) gives(words.slice(1));
+    if (name === 'env') holdsGiven(words.slice(1));
     for (const payload of payloadsOf(words)) {
       reveal('words' in payload ? { ...payload, words: cameFrom(payload.words, givers) } : payload, name, around);
     }
@@ -425,6 +445,9 @@ function catted(origins: readonly Origin[]): readonly CommandWord[] {
 
 const isExec = (word: ScriptWord | undefined): boolean =>
   word?.length === 1 && word[0]?.kind === 'text' && word[0].value === 'exec';
+
+/** Most words that are kept for what a function is called with. */
+const maxParameters = 32;
 
 /** Most words that a command takes from what it reads. */
 const maxWordsRead = 256;

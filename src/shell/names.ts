@@ -1,6 +1,6 @@
 import type { CommandWord, Origin } from '../schema/command.ts';
 import type { ScriptWord } from './script.ts';
-import { type Choice, choicesOf, expandWord, homeMark, latest, openWord, type Variable } from './words.ts';
+import { around, type Choice, choicesOf, expandWord, homeMark, latest, openWord, type Variable } from './words.ts';
 
 /** Most values of one name. None of them is longer than the texts of the line together: what is open is none. */
 const maxValues = 64;
@@ -73,7 +73,7 @@ export function createNames(spent: (what: string) => void) {
         certain: certain && !splits && known.length > 0 && known.length === values.length,
         origins: variables.get(name)?.origins ?? [],
       });
-      const unknown = values.flatMap((value) => value.unknown?.origins ?? []);
+      const unknown = values.flatMap(({ unknown }) => unknown?.origins.map((origin) => around(unknown, origin)) ?? []);
       mayHold(name, unknown);
       if (name !== 'IFS') return;
       splits = true;

@@ -57,6 +57,9 @@ function foreignConstruct(node: SyntaxNode): string | null {
 /** Tests of `[[..]]` that look at a file; the others compare texts and numbers. */
 const fileTests = /^-([abcdefghkprsuwxGLNOS]|nt|ot|ef)$/;
 
+/** What a loop without a list goes through. */
+const allParameters: ScriptWord = [{ kind: 'variable', name: '@', text: '"$@"', quoted: true }];
+
 class Beyond extends Error {}
 
 function createWalk(text: string) {
@@ -153,7 +156,7 @@ function createWalk(text: string) {
         add({
           kind: 'values',
           name: node.name.value,
-          words: (node.wordlist ?? []).map((one) => word(one, inner)),
+          words: node.wordlist?.map((one) => word(one, inner)) ?? [allParameters],
           certain: node.type === 'For' && node.wordlist !== undefined,
           append: false,
         });
@@ -290,6 +293,7 @@ function createWalk(text: string) {
     },
     expandedLater: (later, depth) => expandedLater(later, depth),
     arithmetic: (part, depth) => arithmetic(part, depth),
+    gives: (name, value) => add({ kind: 'values', name, words: [value], certain: false, append: false }),
   });
 
   /** A text that bash expands once more when it takes it for a name or a number. */

@@ -18,6 +18,8 @@ export type Piece =
       readonly path?: string;
       /** Of what name it is made. */
       readonly name?: string;
+      /** The word that may stand in its place, `${X:-a}`. */
+      readonly otherwise?: ScriptWord;
       /** What is taken away from the value of that name. */
       readonly removal?: Removal;
     };

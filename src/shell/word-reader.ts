@@ -7,6 +7,9 @@ import { homeMark } from './words.ts';
 /** Expansions of the POSIX shell; those of bash may be quoted differently elsewhere. */
 const posixOperations: ReadonlySet<string> = new Set(['Default', 'Remove']);
 
+/** Parts in which nothing is started that was not visited with the word around them. */
+const simpleParts: ReadonlySet<string> = new Set(['Literal', 'SingleQuoted', 'SimpleExpansion', 'Glob']);
+
 /** What a function reads is told where it is called: for a shell in it, the output of some command. */
 export const givenByCaller: Step = {
   kind: 'command',
@@ -28,6 +31,8 @@ export type Walk = {
   collected(part: WordPart, depth: number): readonly Step[];
   expandedLater(text: string, depth: number): void;
   arithmetic(part: WordPart, depth: number): void;
+  /** A name without a value has this one from here on. */
+  gives(name: string, value: ScriptWord): void;
 };
 
 /** Reads the words of a line into pieces, and hands what stands in them to the walk. */
@@ -69,11 +74,15 @@ export function createWordReader(walk: Walk): {
       case 'SimpleExpansion':
         return [{ kind: 'variable', name: part.text.slice(1), text: part.text, quoted }];
       case 'ParameterExpansion': {
-        walk.visitInside(part, depth);
+        const inside = walk.collected(part, depth);
         if (part.index !== undefined) walk.expandedLater(part.index.value, depth);
         // Quotes in it, and what only bash knows, end at another place in another shell.
         if (part.operation !== undefined && (!posixOperations.has(part.operation.type) || /['"\\]/.test(part.text))) {
           walk.fail(`${part.text.slice(0, 40)} means something else in another shell`);
+        }
+        const otherwise = otherwiseOf(part, inside, depth);
+        if (part.operation?.type === 'Default' && part.operation.operator.endsWith('=') && otherwise !== null) {
+          walk.gives(part.parameter, otherwise);
         }
         const plain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
         return plain
@@ -85,6 +94,7 @@ export function createWordReader(walk: Walk): {
                 name: part.parameter,
                 unset: defaultOf(part),
                 ...homeIn(part),
+                ...(otherwise === null ? {} : { otherwise }),
                 ...removalIn(part),
               },
             ];
@@ -106,6 +116,25 @@ export function createWordReader(walk: Walk): {
         walk.visitInside(part, depth);
         return [{ kind: 'open', text: part.text }];
     }
+  };
+
+  /** The word of `${X:-a}` and its like. */
+  const otherwiseOf = (
+    { operation }: Extract<WordPart, { type: 'ParameterExpansion' }>,
+    inside: readonly Step[],
+    depth: number,
+  ): ScriptWord | null => {
+    if (operation?.type !== 'Default' || operation.operand === undefined) return null;
+    const { text, value, parts } = operation.operand;
+    if (parts === undefined) return unquotedPieces(text, value, true);
+    return parts.flatMap((one): ScriptWord => {
+      // What it starts has been visited already.
+      if (one.type === 'CommandExpansion') return [{ kind: 'output', steps: inside, text: one.text, quoted: false }];
+      if (one.type === 'ParameterExpansion' && one.operation === undefined && one.index === undefined) {
+        return [{ kind: 'variable', name: one.parameter, text: one.text, quoted: false }];
+      }
+      return simpleParts.has(one.type) ? pieces(one, depth + 1, false, false) : [{ kind: 'open', text: one.text }];
+    });
   };
 
   return {
@@ -143,6 +172,7 @@ function defaultOf({ operation }: Extract<WordPart, { type: 'ParameterExpansion'
 /** A part of such a default as far as it is known: a literal, or the home directory. */
 function placeOf(part: WordPart): string {
   if (part.type === 'Literal' || part.type === 'SingleQuoted') return part.value;
+  if (part.type === 'Glob') return part.text;
   if (part.type === 'DoubleQuoted') return part.parts.map(placeOf).join('');
   return /^\$(?:HOME|\{HOME\})$/.test(part.text) ? homeMark : '';
 }

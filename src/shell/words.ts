@@ -115,10 +115,26 @@ function unknownOf(left: CommandWord, right: CommandWord): { unknown?: UnknownPa
       before: first?.before ?? left.path + (last?.before ?? ''),
       behind: last?.behind ?? (first?.behind ?? '') + right.path,
       split: first?.split === true || last?.split === true,
-      origins: [...(first?.origins ?? []), ...(last?.origins ?? [])],
+      origins: [...(first?.origins ?? []), ...(last?.origins ?? []), ...together(first, last)],
     },
   };
 }
+
+/** Most texts that are made of two unknown parts of a word. */
+const maxTogether = 64;
+
+/** Two parts of one word of which the line tells what they may be: `$1$2`. */
+function together(first: UnknownPart | undefined, last: UnknownPart | undefined): readonly Origin[] {
+  if (first === undefined || last === undefined) return [];
+  const [begins, ends] = [textsOf(first), textsOf(last)];
+  if (begins.length * ends.length > maxTogether) return [{ kind: 'file' }];
+  return begins.flatMap((begin) =>
+    ends.map((end) => ({ kind: 'text' as const, text: `${begin}${first.behind}${last.before}${end}` })),
+  );
+}
+
+const textsOf = ({ origins }: UnknownPart): readonly string[] =>
+  origins.flatMap((origin) => (origin.kind === 'text' ? [origin.text] : []));
 
 /** A part that is nothing but what these give. */
 const givenBy = (origins: readonly Origin[], split: boolean): { unknown?: UnknownPart } =>
@@ -155,9 +171,20 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
     case 'open': {
       const { text, unset, path = text, name } = piece;
       const known = name === undefined ? undefined : variables.get(name);
+      const given = (known?.origins ?? []).flatMap((origin) => (origin.kind === 'text' ? [origin.text] : []));
       const left = piece.removal === undefined ? [] : leftOf(piece.removal, known?.values ?? []);
+      const rest = piece.removal === undefined ? [] : leftOf(piece.removal, given);
       const texts = left.flatMap((one) => (typeof one === 'string' ? [marked(one, known?.certain === true)] : []));
-      const origins = [...(known?.origins ?? []), ...left.flatMap((one) => (typeof one === 'string' ? [] : one))];
+      const origins = [
+        ...(known?.origins ?? []),
+        ...left.flatMap((one) => (typeof one === 'string' ? [] : one)),
+        ...rest.flatMap((one) => (typeof one === 'string' ? [{ kind: 'text' as const, text: one }] : one)),
+        ...(piece.otherwise === undefined ? [] : textsOfWord(piece.otherwise, variables, choice)),
+        // `${X:-a}` is the value of a name that has one.
+        ...(piece.removal === undefined
+          ? (known?.values ?? []).map((one) => ({ kind: 'text' as const, text: one }))
+          : []),
+      ];
       if (texts.length > 0 && origins.length === 0) return texts;
       return [
         ...texts,
@@ -197,6 +224,18 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
 
 /** Most values of which that is told. */
 const maxLeft = 8;
+
+/** What a word inside of another one may be. */
+const textsOfWord = (word: ScriptWord, variables: Variables, choice: Choice): readonly Origin[] =>
+  (expandWord(word, variables, choice) ?? []).flatMap(({ path, open, unknown }) =>
+    open && unknown !== undefined
+      ? unknown.origins.map((origin) => around(unknown, origin))
+      : [{ kind: 'text', text: path }],
+  );
+
+/** What a part of a word gives, with what stands around it in the word. */
+export const around = ({ before, behind }: UnknownPart, origin: Origin): Origin =>
+  origin.kind === 'text' ? { kind: 'text', text: `${before}${origin.text}${behind}` } : origin;
 
 /** What is left of each value: the text, or where that is not known, or the shell splits it, what it may be. */
 function leftOf(removal: Removal, values: readonly string[]): readonly (string | readonly Origin[])[] {

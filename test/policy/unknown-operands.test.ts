@@ -50,6 +50,23 @@ const verdict = async (command: string, ...denied: readonly string[]): Promise<s
 
 describe('an operand that only the run knows', () => {
   it.each([
+    // A part of a word that the line gives to a name, or to a function.
+    'X=v; cat .en$\u007bX:-q}',
+    'X=env; cat .$\u007bX-x}',
+    'X=v; cat .en$\u007bX:?q}',
+    'Y=nv; cat .e$\u007bX:-$Y}',
+    'Y=v; X=1; cat .e$\u007bX:+n$Y}',
+    'cat .e$\u007bX:-$(echo nv)}',
+    "env X=nv sh -c 'cat .e$X'",
+    'set -- v; cat .en$1',
+    'set -- .en v; cat $1$2',
+    'set -- xv; cat .en$\u007b1#x}',
+    'set -- v; X=.en$1; cat $X',
+    'set -- v; for i; do cat .en$i; done',
+    'f() { cat .$1; }; f env',
+    'f() { for i in "$@"; do cat .en$i; done; }; f v',
+    "sh -c 'cat .en$1' x v",
+    "sh -c 'cat .en$0' v",
     // What a file holds that the shell itself reads.
     'cat $(<names)',
     'cp "$(<names)" out',

@@ -121,6 +121,7 @@ describe('a denied program', () => {
     'X=a.evil.; Y=$\u007bX%?}; $\u007bY##?.}',
     'X=xevil; e$\u007bX#x?}',
     "printf -v X '%s%s' ev il; $X",
+    ': $\u007bX:=evil}; $X',
   ])('is found by what is taken away or put together: %j', (line) => {
     expect(verdict(line)).toBe('deny');
   });
