@@ -6,6 +6,7 @@ import { type Analysis, programName } from './analysis.ts';
 import { fileUrlPath, isFileUrl } from './foreign-paths.ts';
 import { collectPaths, isStandard, placesOfInput, placesOfWord } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
+import { placedNames } from './placed-names.ts';
 import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
@@ -111,6 +112,10 @@ function shellFloor(scope: Scope): string | null {
     if (touched !== null) return touched;
   }
   for (const command of analysis.commands) {
+    for (const text of placedNames(command, host, scope.path)) {
+      const touched = touchedProtected(scope.path(text), scope);
+      if (touched !== null) return touched;
+    }
     const unnamed = unnamedWrite(command);
     if (unnamed !== null) return `protected path: ${unnamed}`;
   }

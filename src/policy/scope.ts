@@ -4,6 +4,7 @@ import type { Analysis } from './analysis.ts';
 import { foreignPath } from './foreign-paths.ts';
 import type { GlobPlaces } from './glob.ts';
 import { namedPaths } from './named-paths.ts';
+import { placedNames } from './placed-names.ts';
 import { withPatches } from './patched.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
 import { type Taken, takenPlaces } from './taken-along.ts';
@@ -77,6 +78,10 @@ export function createScope(
     paths.set(text, value);
     return value;
   };
+  const withPlaced = ({ commands }: Analysis, found: readonly PathValue[]): readonly PathValue[] => {
+    const placed = commands.flatMap((command) => placedNames(command, host, path));
+    return placed.length === 0 ? found : [...found, ...placed.map(path)];
+  };
   return {
     call,
     host,
@@ -103,7 +108,7 @@ export function createScope(
     named(line) {
       const known = named.get(line);
       if (known !== undefined) return known;
-      const found = namedPaths(line, host, path);
+      const found = withPlaced(line, namedPaths(line, host, path));
       named.set(line, found);
       return found;
     },
@@ -112,7 +117,8 @@ export function createScope(
       if (known !== undefined) return known;
       // Who runs the line of another toolset is not known.
       const texts = call.tools === 'local_shell' ? textWords(line, host) : null;
-      const found = texts === null || texts.size === 0 ? this.named(line) : namedPaths(line, host, path, texts);
+      const found =
+        texts === null || texts.size === 0 ? this.named(line) : withPlaced(line, namedPaths(line, host, path, texts));
       meant.set(line, found);
       return found;
     },

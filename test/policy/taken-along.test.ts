@@ -198,3 +198,38 @@ describe('what git writes over without naming it', () => {
     expect(await judged('git checkout -- vendor', { ...tracked, isTracked: () => false })).toBe('allow');
   });
 });
+
+describe('a file that is put into a directory', () => {
+  it.each([
+    'cp src/conf.yml .',
+    'cp -p vendor/a src/conf.yml /srv/p/',
+    'mv src/conf.yml .',
+    'mv -t . src/conf.yml',
+    'cp --target-directory=. src/conf.yml',
+    'install -m 644 src/conf.yml /srv/p',
+    'ln -sf src/conf.yml .',
+    'cd src && cp conf.yml ..',
+    'X=conf; cp src/$\u007bX}.yml .',
+  ])('is judged by the path that it has there: %s', async (line) => {
+    expect(await verdict(line, '/srv/p/conf.yml')).toMatch(/^deny /);
+  });
+
+  it.each(['cp src/conf.yml vendor', 'cp src/conf.yml other.yml', 'cp conf.yaml .', 'ls src/conf.yml .'])(
+    'is let be anywhere else: %s',
+    async (line) => {
+      expect(await verdict(line, '/srv/p/conf.yml')).toBe('allow');
+    },
+  );
+
+  it.each(['cp src/AGENTS.md .', 'mv src/AGENTS.md /srv/p', 'ln -f src/AGENTS.md .'])(
+    'asks where what steers later conversations is written over: %s',
+    async (command) => {
+      const policy = await load({ default_action: 'allow', rules: [] });
+      const guarded = { secrets: [], secretPrefixes: [], plane: [], path: ['/srv/p/AGENTS.md'] };
+      const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+      expect(judge(policy, call, plainHost, { ...host, guarded }).action).toBe('approve');
+      const elsewhere = { ...call, args: { command: command.replace(/\S+$/, 'vendor') } };
+      expect(judge(policy, elsewhere, plainHost, { ...host, guarded }).action).toBe('allow');
+    },
+  );
+});
