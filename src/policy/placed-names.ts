@@ -6,8 +6,8 @@ import { placesOfWord, type ReadPath } from './named-paths.ts';
 /** Programs that put what they are given into a directory under the name that it has: `cp conf/AGENTS.md .`. */
 const placers: ReadonlySet<string> = new Set('cp gcp mv gmv install ginstall ln gln rsync scp'.split(' '));
 
-/** Most names that are looked at for one command. */
-const maxNames = 256;
+/** Most paths that are looked at for one command; a line has not so many words. */
+const maxNames = 20_000;
 
 /** The paths that a command writes in an existing directory and that none of its words spells out. */
 export function placedNames(command: FoundCommand, host: PolicyHost, read: ReadPath): readonly string[] {

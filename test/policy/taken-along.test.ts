@@ -209,6 +209,7 @@ describe('a file that is put into a directory', () => {
     'install -m 644 src/conf.yml /srv/p',
     'ln -sf src/conf.yml .',
     'cd src && cp conf.yml ..',
+    `cp ${Array.from({ length: 300 }, (_, index) => `src/${index}`).join(' ')} src/conf.yml .`,
     'X=conf; cp src/$\u007bX}.yml .',
   ])('is judged by the path that it has there: %s', async (line) => {
     expect(await verdict(line, '/srv/p/conf.yml')).toMatch(/^deny /);
