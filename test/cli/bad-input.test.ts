@@ -335,7 +335,7 @@ describe('input', () => {
     [
       'a directory of steps',
       ['plan', 'new', 'x', '--from', 'folder'],
-      /--from: \S+\/folder cannot be read: it is a directory\n/,
+      /--from: \S+\/folder is a directory\n/,
     ],
     [
       'a file without steps',
