@@ -40,7 +40,9 @@ export async function buildWeb(directory) {
     if (before === undefined) delete process.env.NODE_ENV;
     else process.env.NODE_ENV = before;
     for (const file of filesBelow(place)) if (/\.(?:js|css|svg)$/.test(file)) compress(file);
-    const older = existsSync(kept) ? readdirSync(kept).filter((name) => !name.includes('.')) : [];
+    const names = existsSync(kept) ? readdirSync(kept) : [];
+    // Two test runs may build the same at one time.
+    const older = names.filter((name) => !name.includes('.') && join(kept, name) !== built);
     mkdirSync(kept, { recursive: true });
     rmSync(built, { recursive: true, force: true });
     renameSync(place, built);
