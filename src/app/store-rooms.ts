@@ -75,7 +75,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     (await import('../store/audit-anchors.ts')).noteHead({
       sql,
       reinsHome: machine.reinsHome,
-      path: workspace.dbPath,
+      path: store.path,
       now,
     });
   };
@@ -159,7 +159,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     (await import('./audit-rooms.ts')).openAuditRooms({
       sql,
       reinsHome: machine.reinsHome,
-      path: workspace.dbPath,
+      path: store.path,
       now,
       audit,
       asks: askRows,

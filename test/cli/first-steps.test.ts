@@ -70,6 +70,13 @@ test('a backend that lacks its key is named by the command that tests it', async
   });
 });
 
+test('what init writes down is noted for the database that it has made, also where another one was there before', async () => {
+  await world.run(['doctor']);
+  expect((await world.run(['init', 'scripted'])).code).toBe(0);
+  const check = await world.run(['audit', 'verify', '--json']);
+  expect(JSON.parse(check.stdout)).toMatchObject({ ok: true, copies: [], noted: 1 });
+});
+
 test('init says on stderr what comes next', async () => {
   const bare = await world.run(['init']);
   expect(bare.stderr).toBe('Next: reins backend add local --type ollama   or   reins init scripted (offline demo)\n');

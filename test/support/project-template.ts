@@ -41,6 +41,8 @@ const template = (): string => {
 export function copyProject({ dir }: TempHome): void {
   const from = join(template(), 'project');
   cpSync(from, dir, { recursive: true });
+  // Heads that were noted of the template are of another database.
+  rmSync(join(dir, 'home/.reins/audit-anchors'), { force: true });
   const trust = join(dir, 'home/.reins/trust.json');
   writeFileSync(trust, readFileSync(trust, 'utf8').replaceAll(from, dir), { mode: 0o600 });
 }
