@@ -332,11 +332,7 @@ describe('input', () => {
     ['an unknown type', [...echo, '--input-type', 'xml', 'x'], /--input-type: "xml" is not one of string, chat, json/],
     ['text that is no image', [...echo, '--image', 'echo.json', 'x'], /--image: echo\.json is not a PNG/],
     ['an image without a name', [...echo, '--image', '', 'x'], /--image needs a path\n/],
-    [
-      'a directory of steps',
-      ['plan', 'new', 'x', '--from', 'folder'],
-      /--from: \S+\/folder is a directory\n/,
-    ],
+    ['a directory of steps', ['plan', 'new', 'x', '--from', 'folder'], /--from: \S+\/folder is a directory\n/],
     [
       'a file without steps',
       ['plan', 'new', 'x', '--from', 'echo.json'],
