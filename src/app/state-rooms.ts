@@ -3,8 +3,8 @@ import { createRecorded, type RecordedDeps } from '../runs/recorded.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type LeaveDeps, leaveTurnOf } from '../sessions/leave-turn.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
-import type { Calls } from '../store/calls.ts';
 import { createRecordedRuns, type RunFilter } from '../store/recorded-runs.ts';
+import { createRunDeeds } from '../store/run-deeds.ts';
 import { type OpenPruningDeps, openPruning } from './pruning.ts';
 import { createUndo, type UndoDeps } from './undo-run.ts';
 
@@ -13,7 +13,6 @@ export type StateRoomsDeps = OpenPruningDeps &
   Omit<CancelDeps, 'left'> &
   LeaveDeps &
   Omit<UndoDeps, 'record' | 'commands' | 'writes'> & {
-    readonly calls: Pick<Calls, 'commandsOf' | 'writesOf'>;
     readonly lostRuns: LostRuns;
     /** Who cancels. */
     readonly by: string;
@@ -30,12 +29,8 @@ export function openStateRooms(deps: StateRoomsDeps) {
     recorded: createRecordedRuns(deps.store.sql, deps.tenant, lostRuns.ids),
   });
   const pruning = openPruning(deps);
-  const undo = createUndo({
-    ...deps,
-    record: recorded.record,
-    commands: (runId) => deps.calls.commandsOf(runId),
-    writes: (runId) => deps.calls.writesOf(runId),
-  });
+  const { commandsOf, writesOf } = createRunDeeds(deps.store.sql);
+  const undo = createUndo({ ...deps, record: recorded.record, commands: commandsOf, writes: writesOf });
   const left: CancelDeps['left'] = (head) => leaveTurnOf(deps, head);
   return {
     /** The whole id of a run that is named by a part of it. @throws RuntimeError not_found, ambiguous_id */

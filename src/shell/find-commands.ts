@@ -6,7 +6,7 @@ import { createNames } from './names.ts';
 import { anything, inputOrigins } from './origins.ts';
 import { cameFrom } from './filled-in.ts';
 import { listGivers, listsRead } from './lists.ts';
-import { readsCode, linesInCode } from './code-lines.ts';
+import { linesInCode } from './code-lines.ts';
 import { patcherOf, unseenNames } from './patches.ts';
 import { codeLines, type Payload, payloadsOf } from './payload.ts';
 import { printed } from './printed.ts';
@@ -15,6 +15,7 @@ import { createScriptFiles, filesWritten } from './script-files.ts';
 import { patchedBy } from '../text/patch-names.ts';
 import type { ParseScript, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { type Choice, literalWord } from './words.ts';
+import { catted, codeRead, wordsRead } from './taken-input.ts';
 import { createWritten } from './written.ts';
 
 /** Most commands that are revealed, and how deep one may stand in another (02 §9.3). */
@@ -429,34 +430,11 @@ function createFinder(parse: ParseScript | null) {
   };
 }
 
-/** What a program reads as code of its own: its places and its lines are those of the line around it. */
-function codeRead([program, ...rest]: readonly CommandWord[], input: readonly string[]): readonly string[] {
-  return program === undefined || input.length === 0 || !readsCode(baseName(program.text), rest) ? [] : input;
-}
-
-/** The files that a `cat` hands on; none where anything else may come. */
-function catted(origins: readonly Origin[]): readonly CommandWord[] {
-  const files = origins.map((origin) => {
-    const [program, ...rest] = origin.kind === 'printed' && origin.input.length === 0 ? origin.words : [];
-    return program?.text === 'cat' && rest.every(({ text }) => !text.startsWith('-')) ? rest : [];
-  });
-  return files.every((some) => some.length > 0) ? files.flat() : [];
-}
-
 const isExec = (word: ScriptWord | undefined): boolean =>
   word?.length === 1 && word[0]?.kind === 'text' && word[0].value === 'exec';
 
 /** Most words that are kept for what a function is called with. */
 const maxParameters = 32;
-
-/** Most words that a command takes from what it reads. */
-const maxWordsRead = 256;
-
-/** What `xargs` and `parallel` put behind their commands. */
-function wordsRead([program]: readonly CommandWord[], input: readonly string[]): readonly string[] {
-  if (program === undefined || input.length === 0 || !/^(?:xargs|parallel)$/.test(baseName(program.text))) return [];
-  return input.flatMap((text) => text.split(/[\s\0'"]+/, maxWordsRead)).slice(0, maxWordsRead);
-}
 
 /** It takes the first of its words for a file with lines. */
 const isScript = (name: string): boolean => shells.has(name) || name === 'source' || name === '.';

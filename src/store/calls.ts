@@ -324,27 +324,6 @@ export function createCalls(sql: Sql) {
       );
     },
 
-    /** Commands that were started. */
-    commandsOf(runId: string): number {
-      return (
-        sql.get<{ n: number }>(
-          `SELECT count(*) AS n FROM tool_calls WHERE run_id = ? AND tools = 'local_shell' AND started_at IS NOT NULL`,
-          runId,
-        )?.n ?? 0
-      );
-    },
-
-    /** Calls of file tools that have written. */
-    writesOf(runId: string): number {
-      return (
-        sql.get<{ n: number }>(
-          `SELECT count(*) AS n FROM tool_calls WHERE run_id = ? AND tools = 'local_fs'
-             AND tool IN ('write_file', 'edit_file', 'sed') AND state = 'done'`,
-          runId,
-        )?.n ?? 0
-      );
-    },
-
     /** Calls that were let through to execution. */
     executed(runId: string): number {
       return (
