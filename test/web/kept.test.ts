@@ -13,6 +13,10 @@ beforeAll(async () => {
   const turns = [
     calls([call('local_fs.write_file', { path: 'long.txt', content })], { role: 'user', last_user: 'write' }),
     says(code, { role: 'user', last_user: 'how' }),
+    {
+      ...says('It is said.', { role: 'user', last_user: 'slowly' }),
+      reply: { text: 'It is said.', first_delay_ms: 1000 },
+    },
     says('It is said.'),
   ];
   world = await webWorld({
@@ -97,6 +101,66 @@ it('goes on with a message whose page was left before it was answered', async ()
   await page.getByText('It is said.').waitFor();
   expect([await bubbles(page), await page.getByText('sending…').count()]).toEqual([['on its way'], 0]);
   expect(await composer(page).inputValue()).toBe('behind it');
+  expect(world.problems).toEqual([]);
+});
+
+it('shows an answer whose end is heard while the chat that was read anew is being drawn', async () => {
+  await world.served.client.createSession({ name: 'drawn' });
+  const context = await world.context();
+  // What a busy machine does: what is to be drawn waits.
+  await context.addInitScript(`const post = MessagePort.prototype.postMessage;
+    MessagePort.prototype.postMessage = function (...given) { setTimeout(() => post.apply(this, given), 300); };`);
+  const page = await context.newPage();
+  world.watch(page);
+  await page.goto(`${world.served.url}/chat/drawn`);
+  await page.getByText('Ask for something to be done here').waitFor();
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/api/sessions/drawn/messages', async (route) => {
+    if (route.request().method() === 'POST') await held;
+    await route.continue();
+  });
+  await composer(page).fill('slowly');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Runs', exact: true }).click();
+  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  await page.goBack();
+  await page.getByText('sending…').waitFor();
+  await page.route('**/api/sessions/drawn/messages?*', async (route) => {
+    const response = await route.fetch();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await route.fulfill({ response });
+  });
+  letGo();
+  await page.getByText('It is said.').waitFor();
+  expect([await bubbles(page), await page.getByText('It is said.').count()]).toEqual([['slowly'], 1]);
+  expect(world.problems).toEqual([]);
+});
+
+it('shows an answer once that is there before it is told of its beginning', async () => {
+  await world.served.client.createSession({ name: 'told' });
+  const context = await world.context();
+  await context.addInitScript(`const real = window.fetch;
+    window.fetch = async (...given) => {
+      const response = await real(...given);
+      if (!String(given[0]?.url ?? given[0]).includes('/api/events')) return response;
+      const late = (chunk, to) => new Promise((done) => setTimeout(() => { to.enqueue(chunk); done(); }, 1000));
+      return new Response(response.body.pipeThrough(new TransformStream({ transform: late })), response);
+    };`);
+  const page = await context.newPage();
+  world.watch(page);
+  await page.goto(`${world.served.url}/chat/told`);
+  await page.getByText('Ask for something to be done here').waitFor();
+  // The feed has begun, and the chat is read for it.
+  await page.waitForResponse((response) => response.url().includes('/sessions/told/messages?'));
+  await composer(page).fill('at once');
+  await page.keyboard.press('Enter');
+  await page.getByText('It is said.').first().waitFor();
+  await page.waitForResponse((response) => response.url().includes('/sessions/told/messages?'));
+  await page.waitForTimeout(300);
+  expect([await bubbles(page), await page.getByText('It is said.').count()]).toEqual([['at once'], 1]);
   expect(world.problems).toEqual([]);
 });
 

@@ -49,9 +49,10 @@ type Known200 = { readonly messages: readonly Known<typeof SessionMessage>[]; re
 
 /**
  * What is shown of a chat. `reading`: how often it was read from what is stored; each time it holds nothing more of the
- * run that goes on, whose events are folded into it from the first one again.
+ * run that goes on, whose events are folded into it from the first one again. `runId`: that run; it changes together with
+ * the reading, so that its end, heard for an older one, does not take it from the newer one, which has not heard it yet.
  */
-type Heard = { readonly reading: number; readonly transcript: Transcript };
+type Heard = { readonly reading: number; readonly runId: string | null; readonly transcript: Transcript };
 
 /** Nothing was read yet. */
 const nothing: Read = { messages: [], cursor: null, followed: null };
@@ -70,10 +71,14 @@ const withoutRun = (messages: Known200['messages'], runId: string | null) =>
 export function useChat(name: string): Chat {
   const [session, setSession] = useState<Known<typeof Session> | null>(null);
   const [error, setError] = useState<RuntimeError | null>(null);
-  const [heard, setHeard] = useState<Heard>(() => ({ reading: 0, transcript: { items: outgoingItems(name) } }));
+  const [heard, setHeard] = useState<Heard>(() => ({
+    reading: 0,
+    runId: null,
+    transcript: { items: outgoingItems(name) },
+  }));
   const [cursor, setCursor] = useState<string | null>(null);
   const read = useRef<Read>(nothing);
-  const [runId, setRunId] = useState<string | null>(null);
+  const { runId } = heard;
   const [newest, setNewest] = useState<string | null>(null);
   if (runId !== null && runId !== newest) setNewest(runId);
   const [refusals, setRefusals] = useState<readonly Refusal[]>(() => leftUnsent(name));
@@ -85,6 +90,8 @@ export function useChat(name: string): Chat {
   const begun = useRef(new Map<string, string>());
   /** How many messages were sent from here, and when the last one is answered. */
   const sent = useRef({ count: 0, last: Promise.resolve() });
+  /** Runs of which the whole is shown: they were read as stored, or heard to their end behind that. */
+  const whole = useRef<Set<string | null>>(new Set());
   const items = useRef(heard.transcript.items);
   items.current = heard.transcript.items;
 
@@ -108,6 +115,7 @@ export function useChat(name: string): Chat {
       const messages = withoutRun(newest, following);
       setSession(found);
       read.current = { messages: newest, cursor: page.next_cursor, followed: following };
+      whole.current = new Set(messages.map(({ run_id }) => run_id));
       setCursor(page.next_cursor);
       // It came all the same: the server was stopped, or the line broke, before the answer.
       for (const { id, text, before } of unconfirmedOf(name)) {
@@ -122,9 +130,9 @@ export function useChat(name: string): Chat {
       setRefusals((all) => all.filter(({ id }) => left.has(id)));
       setHeard((now) => ({
         reading: now.reading + 1,
+        runId: following,
         transcript: { items: [...storedItems(messages), ...now.transcript.items.filter(({ id }) => left.has(id))] },
       }));
-      setRunId(following);
       setNewest(following ?? newest.findLast(({ run_id }) => run_id !== null)?.run_id ?? null);
       setError(null);
     };
@@ -170,9 +178,12 @@ export function useChat(name: string): Chat {
     // Behind the answer to what was sent from here: until then nobody knows whose message the first of the run is.
     const follow = (id: string, run: string): void => {
       if (gone) return;
-      setRunId(begun.current.get(id) ?? run);
+      const newest = begun.current.get(id) ?? run;
+      // The feed may tell of it when it is over already, or it goes on again: its events come on top of nothing.
+      const isShown = whole.current.has(newest);
+      if (!isShown) setHeard((now) => ({ ...now, runId: newest }));
       // It may be of a message that was given up here: the chat is read for it.
-      if (unconfirmedOf(name).length > 0) reload();
+      if (isShown || unconfirmedOf(name).length > 0) reload();
     };
     const stop = onFeed((entries) => {
       for (const { kind, session_id, run_id } of entries) {
@@ -188,14 +199,18 @@ export function useChat(name: string): Chat {
     };
   }, [name, sessionId, reload]);
 
-  const finished = useCallback(() => {
-    setRunId(null);
-    client.getSession({ session: name }).then(setSession, () => undefined);
-  }, [name]);
+  const finished = useCallback(
+    (reading: number, run: string) => {
+      whole.current.add(run);
+      setHeard((now) => (now.reading === reading && now.runId === run ? { ...now, runId: null } : now));
+      client.getSession({ session: name }).then(setSession, () => undefined);
+    },
+    [name],
+  );
   const fold = useCallback(
     (reading: number, events: readonly RunEvent[]) =>
       setHeard((now) =>
-        now.reading === reading ? { reading, transcript: reduceTranscript(now.transcript, events) } : now,
+        now.reading === reading ? { ...now, transcript: reduceTranscript(now.transcript, events) } : now,
       ),
     [],
   );
@@ -216,9 +231,9 @@ export function useChat(name: string): Chat {
         const shown = storedItems(withoutRun(known, followed)).length;
         const items = storedItems(withoutRun(messages, followed));
         setCursor(page.next_cursor);
-        setHeard(({ reading, transcript }) => ({
-          reading,
-          transcript: { items: [...items, ...transcript.items.slice(shown)] },
+        setHeard((now) => ({
+          ...now,
+          transcript: { items: [...items, ...now.transcript.items.slice(shown)] },
         }));
       };
       reading.current ??= load().finally(() => {
@@ -234,10 +249,13 @@ export function useChat(name: string): Chat {
       const { id, text } = message;
       // It stands at the end: what came meanwhile was said before it.
       const put = (state: 'pending' | 'unsent'): void =>
-        setHeard(({ reading, transcript }) => ({
-          reading,
+        setHeard((now) => ({
+          ...now,
           transcript: {
-            items: [...transcript.items.filter((item) => item.id !== id), { kind: 'user', id, text, state, seq: null }],
+            items: [
+              ...now.transcript.items.filter((item) => item.id !== id),
+              { kind: 'user', id, text, state, seq: null },
+            ],
           },
         }));
       put('pending');
@@ -245,12 +263,12 @@ export function useChat(name: string): Chat {
       sent.current.count += 1;
       const answered = deliver(name, message).then(
         ({ run_id, message_id }) => {
-          setRunId(run_id);
-          // It had come before, and its run has told of it.
           setHeard((now) => {
             const { items } = now.transcript;
-            if (!items.some((item) => item.kind === 'user' && item.id === message_id)) return now;
-            return { ...now, transcript: { items: items.filter((item) => item.id !== id) } };
+            // It had come before, and its run has told of it.
+            const isTold = items.some((item) => item.kind === 'user' && item.id === message_id);
+            const transcript = isTold ? { items: items.filter((item) => item.id !== id) } : now.transcript;
+            return { ...now, runId: run_id, transcript };
           });
           // A chat that was not there when it was read is there now.
           if (!isKnown.current) reload();
@@ -305,9 +323,9 @@ export function useChat(name: string): Chat {
             letGo(name, id);
             addToDraft(name, text);
             setRefusals((all) => all.filter((each) => each.id !== id));
-            setHeard(({ reading, transcript }) => ({
-              reading,
-              transcript: { items: transcript.items.filter((item) => item.id !== id) },
+            setHeard((now) => ({
+              ...now,
+              transcript: { items: now.transcript.items.filter((item) => item.id !== id) },
             }));
           }),
         };
@@ -383,7 +401,7 @@ function useRun(
   runId: string | null,
   reading: number,
   fold: (reading: number, events: readonly RunEvent[]) => void,
-  onEnd: () => void,
+  onEnd: (reading: number, runId: string) => void,
 ): void {
   const latest = useRef({ fold, onEnd });
   latest.current = { fold, onEnd };
@@ -403,7 +421,7 @@ function useRun(
       timer ??= setTimeout(flush, frameMs);
       if (!ended) return;
       flush();
-      latest.current.onEnd();
+      latest.current.onEnd(reading, runId);
     });
     return () => {
       stop();
