@@ -229,6 +229,7 @@ test('a stream says which events were pruned: before, between and behind what is
   const { ask_id } = await server.app.seen(id, 'ask');
   await server.client.endRun({ id, reason: 'enough' });
   expect(ask_id).toBeDefined();
+  await server.app.client.awaitRun({ run_id: id });
   const { last_seq } = await server.client.getRun({ id });
   expect(last_seq).toBeGreaterThan(6);
   const told = async (path: string) =>
