@@ -28,12 +28,22 @@ export async function* watchRun(
     queue.push(event);
     wake?.();
   };
+  /** What is stored of a message stays there while its run rests: it was said ahead of the rest, and was told there. */
+  let rests = false;
+  const heard = (event: RunEvent): void => {
+    text.heard(event);
+    if (last.has(event.kind)) rests = true;
+    else if (event.kind === 'chain_resumed') rests = false;
+  };
   const readAlong = (): void => {
-    const more = text.look();
-    if (more !== null) add(more);
+    const restsNow = rests && last.has(queue.at(-1)?.kind ?? '');
+    const more = rests && !restsNow ? null : text.look();
+    if (more === null) return;
+    queue.splice(restsNow ? -1 : queue.length, 0, more);
+    wake?.();
   };
   const stopListening = feed.listen(input.run_id, (event) => {
-    text.heard(event);
+    heard(event);
     add(event);
   });
   // Behind the events of the commit, so that what is read here comes behind them.
@@ -43,8 +53,10 @@ export async function* watchRun(
   try {
     let seq = input.after;
     const open = feed.underWay(input.run_id);
-    const replayed = feed.replay(input.run_id, seq);
-    for (const event of replayed) text.heard(event);
+    // The event that was heard last tells whether the run rests behind it.
+    const known = feed.replay(input.run_id, Math.max(0, seq - 1));
+    for (const event of known) heard(event);
+    const replayed = known.filter((event) => event.seq > seq);
     queue = [...replayed, ...(open === null ? [] : [open]), ...queue];
     readAlong();
     let wokenAt = 0;

@@ -73,6 +73,36 @@ describe('the words of a run of another process', () => {
     return seen;
   };
 
+  it('stand ahead of the rest in which they broke off, also for who has followed it as it came', async () => {
+    const steps = [{ text: 'one ' }, { wait_ms: 800 }, { text: 'two ' }, { wait_ms: 60_000 }, { text: 'three' }];
+    const app = await scriptedApp({ turns: [{ reply: { steps } }] });
+    try {
+      const other = await app.open();
+      const { run_id } = await app.chat('say it');
+      const told = async (client: RuntimeClient, after: number): Promise<readonly string[]> => {
+        const seen: string[] = [];
+        for await (const batch of client.watch({ run_id, after, signal: AbortSignal.timeout(5000) }))
+          seen.push(...batch.map((event) => (event.kind === 'step_chunk' ? (event.content ?? '') : event.kind)));
+        return seen;
+      };
+      const along = told(other, 0);
+      await chunks(other, run_id, 'one');
+      await app.client.stopRun({ run_id, reason: 'shutdown', within_ms: 0 });
+      expect((await along).slice(-2)).toEqual([expect.stringMatching(/one|two/), 'chain_suspended']);
+      for (const client of [app.client, other]) {
+        expect((await told(client, 0)).slice(-2)).toEqual([expect.stringContaining('one'), 'chain_suspended']);
+        const { last_seq } = await client.showRun({ run_id });
+        const behind: string[] = [];
+        const signal = AbortSignal.timeout(300);
+        for await (const batch of client.watch({ run_id, after: last_seq, signal }))
+          behind.push(...batch.map(({ kind }) => kind));
+        expect(behind).toEqual([]);
+      }
+    } finally {
+      await app.close();
+    }
+  });
+
   it('are read along as they are stored, from the middle of a message too, and end with the message itself', async () => {
     const pause = { wait_ms: 800 };
     const steps = [{ text: 'one ' }, pause, { text: 'two ' }, pause, { text: 'three' }, { finish: 'stop' }];
