@@ -1,28 +1,20 @@
 import { useEffect, useState } from 'react';
-import { client } from '../data/client.ts';
+import { reduceSaid, saidNothing } from '../../src/view/said-text.ts';
+import { onRun } from '../data/run-events.ts';
 
 const mostChars = 8000;
 
-/** What the model of a run is writing now; empty before it begins. A finished message takes the place of its pieces. */
+/** What the model of a run is writing now; empty before it begins. */
 export function useRunText(runId: string | null): string {
   const [text, setText] = useState('');
   useEffect(() => {
     setText('');
     if (runId === null) return;
-    const stop = new AbortController();
-    const follow = async (): Promise<void> => {
-      let said = '';
-      for await (const events of client.watch({ run_id: runId, after: 0, signal: stop.signal })) {
-        for (const event of events) {
-          if (event.kind === 'step_chunk') said += event.content ?? '';
-          if (event.kind === 'tool_call') said += `\n[${event.tools}.${event.tool}]\n`;
-        }
-        setText(said.slice(-mostChars));
-      }
-    };
-    // A stream that ends for good is said above the page.
-    follow().catch(() => undefined);
-    return () => stop.abort();
+    let said = saidNothing;
+    return onRun(runId, (events) => {
+      said = reduceSaid(said, events);
+      setText((said.before + said.message).slice(-mostChars));
+    });
   }, [runId]);
   return text;
 }
