@@ -12,7 +12,7 @@ import { LoginAgain, LoginPage } from './session/login.tsx';
 import { PasswordAgain, PasswordPage } from './session/password.tsx';
 import { ProofDialog } from './session/proof.tsx';
 import { renewWhileUsed } from './session/renewal.ts';
-import { lookElsewhere, session } from './session/session.ts';
+import { hearOtherTabs, lookElsewhere, session } from './session/session.ts';
 
 const lazily = (load: () => Promise<ComponentType>) => lazy(() => load().then((found) => ({ default: found })));
 const routes = pages.flatMap(({ at, paths, stays, load }) => {
@@ -24,6 +24,7 @@ const routes = pages.flatMap(({ at, paths, stays, load }) => {
 export function App() {
   const state = useStore(session);
   useEffect(() => onReturn(() => void lookElsewhere()), []);
+  useEffect(hearOtherTabs, []);
   useEffect(renewWhileUsed, []);
   useEffect(keepFocus, []);
   switch (state.at) {

@@ -12,8 +12,11 @@ export type EventSourceDeps = {
   readonly fetch: typeof globalThis.fetch;
   /** What every request carries: a credential, where no cookie does. Asked for at each request. */
   readonly headers: () => Readonly<Record<string, string>>;
-  /** Told when a stream is lost and after how many milliseconds it is tried again, and when it is there again. */
-  readonly connection?: (state: 'open' | 'lost', retryInMs: number) => void;
+  /**
+   * Told when a stream is lost and after how many milliseconds it is tried again, when it is there again, and when nobody
+   * wants it any more. `stream` is the same object over all of its connections.
+   */
+  readonly connection?: (state: 'open' | 'lost' | 'over', retryInMs: number, stream: object) => void;
   /** After how many milliseconds without a word a stream counts as lost. Absent: 40 s. */
   readonly silentMs?: number;
 };
@@ -88,31 +91,36 @@ async function* follow(
   after: number | null,
   signal: AbortSignal,
 ): AsyncGenerator<readonly EventSourceMessage[]> {
+  const stream = {};
   let seen = after;
   let wait = firstWaitMs;
-  while (!signal.aborted) {
-    try {
-      for await (const messages of connect(deps, path, seen, signal)) {
-        wait = firstWaitMs;
-        for (const { id, event, data } of messages) {
-          if (id !== undefined) seen = Math.max(seen ?? 0, Number(id));
-          // Where "from now on" is, for the connection after this one.
-          else if (event === 'hello') seen ??= helloCursor({ data });
+  try {
+    while (!signal.aborted) {
+      try {
+        for await (const messages of connect(deps, path, seen, signal, () => deps.connection?.('open', 0, stream))) {
+          wait = firstWaitMs;
+          for (const { id, event, data } of messages) {
+            if (id !== undefined) seen = Math.max(seen ?? 0, Number(id));
+            // Where "from now on" is, for the connection after this one.
+            else if (event === 'hello') seen ??= helloCursor({ data });
+          }
+          yield messages;
         }
-        yield messages;
+      } catch (error) {
+        // A refusal is final; a line that broke, and a server that is not there or has too much to do just now, are not.
+        const said = (name: string): number =>
+          error instanceof RuntimeError ? Number(Reflect.get(Object(error.data), name)) : Number.NaN;
+        const isBusy = said('status') === 429;
+        if (said('status') < 500 && !isBusy) throw error;
+        if (isBusy) wait = Math.max(wait, said('retryAfterS') * 1000);
       }
-    } catch (error) {
-      // A refusal is final; a line that broke, and a server that is not there or has too much to do just now, are not.
-      const said = (name: string): number =>
-        error instanceof RuntimeError ? Number(Reflect.get(Object(error.data), name)) : Number.NaN;
-      const isBusy = said('status') === 429;
-      if (said('status') < 500 && !isBusy) throw error;
-      if (isBusy) wait = Math.max(wait, said('retryAfterS') * 1000);
+      if (signal.aborted) return;
+      deps.connection?.('lost', wait, stream);
+      await pause(wait, signal);
+      wait = Math.min(wait * 2, lastWaitMs);
     }
-    if (signal.aborted) return;
-    deps.connection?.('lost', wait);
-    await pause(wait, signal);
-    wait = Math.min(wait * 2, lastWaitMs);
+  } finally {
+    deps.connection?.('over', 0, stream);
   }
 }
 
@@ -121,6 +129,7 @@ async function* connect(
   path: string,
   after: number | null,
   signal: AbortSignal,
+  opened: () => void,
 ): AsyncGenerator<readonly EventSourceMessage[]> {
   const from = after === null ? {} : { 'last-event-id': String(after) };
   const { silentMs = standardSilentMs } = deps;
@@ -143,7 +152,7 @@ async function* connect(
   );
   if (!response.ok) throw await refusalOf(response);
   if (response.body === null) return;
-  deps.connection?.('open', 0);
+  opened();
   let arrived: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (message) => arrived.push(message) });
   const decoder = new TextDecoder();

@@ -73,7 +73,7 @@ test('the feed is not given up where a server has too much to do: it is asked ag
   const client = createHttpClient({
     base: url,
     headers: () => ({ authorization: `Bearer ${token}` }),
-    connection: (...line) => told.push(line),
+    connection: (state, retryInMs) => told.push([state, retryInMs]),
     fetch: async (input, init) =>
       told.length > 0
         ? fetch(input, init)
@@ -83,5 +83,6 @@ test('the feed is not given up where a server has too much to do: it is asked ag
   expect(told).toEqual([
     ['lost', 1000],
     ['open', 0],
+    ['over', 0],
   ]);
 });

@@ -102,7 +102,7 @@ test('a stream that falls silent without ending is read anew, behind what was he
     if (started.length === 2) end.abort();
   }
   expect(started).toEqual([first, second]);
-  expect(lines).toEqual(['open', 'lost', 'open']);
+  expect(lines).toEqual(['open', 'lost', 'open', 'over']);
 });
 
 test('a run is followed on behind the next login, when the one that followed it has ended', async () => {

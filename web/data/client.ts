@@ -4,7 +4,7 @@ import { loginAgain, passwordFirst, prove } from '../session/session.ts';
 import { createStore } from './store.ts';
 import { fetchAnswered, sendOnce } from './unanswered.ts';
 
-/** The line to the server, as the last request or stream has found it. */
+/** The line to the server: lost for as long as one of the streams is. */
 export type Connection =
   | { readonly state: 'open' }
   /** `retryAt`: milliseconds since the epoch of the next attempt. */
@@ -44,10 +44,20 @@ async function refusalCode(response: Response): Promise<unknown> {
   return Reflect.get(Object(Reflect.get(Object(body), 'error')), 'code');
 }
 
-function heard(state: 'open' | 'lost', retryInMs: number): void {
-  if (state === 'lost') connection.set({ state, retryAt: Date.now() + retryInMs });
-  else if (connection.get().state !== 'open') connection.set({ state });
+/** Streams that are lost, and when each of them is tried again. */
+const lost = new Map<object, number>();
+
+function heard(state: 'open' | 'lost' | 'over', retryInMs: number, stream: object): void {
+  if (state === 'lost') lost.set(stream, Date.now() + retryInMs);
+  else if (!lost.delete(stream)) return;
+  const [retryAt] = [...lost.values()].toSorted((one, other) => one - other);
+  connection.set(retryAt === undefined ? { state: 'open' } : { state: 'lost', retryAt });
 }
+
+const elsewhere = {};
+/** The line of the tab that reads for this one. */
+export const heardElsewhere = (line: Connection): void =>
+  heard(line.state, line.state === 'lost' ? line.retryAt - Date.now() : 0, elsewhere);
 
 /** The one table of operations, over HTTP. */
 export const client: HttpClient = createHttpClient({

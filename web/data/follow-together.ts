@@ -1,5 +1,5 @@
 import type { FeedEntry } from '../../src/schema/feed.ts';
-import { type Connection, client, connection } from './client.ts';
+import { type Connection, client, connection, heardElsewhere } from './client.ts';
 
 /** `cursor`: how far the tab that reads has come; null = it is asked. */
 type Told =
@@ -29,6 +29,9 @@ export async function followTogether(signal: AbortSignal, following: Following):
       after ??= cursor;
       begun();
       tell({ cursor: after });
+      // What the tab before this one has said of its line holds no more, here and in the others.
+      heardElsewhere({ state: 'open' });
+      tell({ line: connection.get() });
     };
     for await (const entries of client.watchFeed({ after, signal, begun: stands })) {
       heard(entries);
@@ -42,7 +45,7 @@ export async function followTogether(signal: AbortSignal, following: Following):
   const tell = (told: Told) => others.postMessage(told);
   others.onmessage = ({ data }: MessageEvent<Told>) => {
     if ('entries' in data) heard(data.entries);
-    else if ('line' in data) connection.set(data.line);
+    else if ('line' in data) heardElsewhere(data.line);
     else if (data.cursor === null) {
       if (reads && after !== null) tell({ cursor: after });
     } else {

@@ -50,7 +50,10 @@ export async function lookAgain(said: string | null = null): Promise<void> {
   }
 }
 
-/** Somebody may have logged in, or set a password, in another tab: who comes back to this one goes on. */
+/**
+ * Somebody may have logged in, or set a password, in another tab: this one goes on, also where nobody looks at it, since
+ * it may be the one that reads for all.
+ */
 export async function lookElsewhere(): Promise<void> {
   const { at } = session.get();
   if (at === 'in' || at === 'checking' || at === 'opening') return;
@@ -60,11 +63,28 @@ export async function lookElsewhere(): Promise<void> {
   else if (at === 'must-change') ended(status);
 }
 
+/** A browser has one login for all of its tabs. */
+const channel = 'reins login';
+
+/** Goes on when somebody has logged in in another tab. @returns how to stop */
+export function hearOtherTabs(): () => void {
+  const others = new BroadcastChannel(channel);
+  others.onmessage = () => void lookElsewhere();
+  return () => others.close();
+}
+
+function tellOtherTabs(): void {
+  const others = new BroadcastChannel(channel);
+  others.postMessage('in');
+  others.close();
+}
+
 /** The login is gone before a password was chosen: it is no longer this one's to choose. */
 const ended = ({ default_login_in_force }: AuthStatus): void =>
   session.set(isPageOpen() ? { at: 'expired' } : { at: 'out', defaultInForce: default_login_in_force, said: null });
 
 export function entered({ must_change_password }: Login): void {
+  if (!must_change_password && session.get().at !== 'in') tellOtherTabs();
   session.set(must_change_password ? { at: 'must-change', over: isPageOpen() } : { at: 'in' });
 }
 
