@@ -124,6 +124,43 @@ it('follows what somebody else saves where nothing was changed, and lays no draf
   expect(world.problems).toEqual([]);
 });
 
+it('keeps what is written while a save is on its way, as changes of what was saved', async () => {
+  const file = 'hitl-policy-held.json';
+  await world.served.client.putPolicy({ file, text: policy([]), source: 'user', if_none_match: '*' });
+  const page = await world.open('/policies/hitl-policy-held');
+  const editor = page.getByLabel(`Text of ${file}`);
+  const typed = async (text: string) => {
+    await editor.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(text);
+    await page.getByText('No findings.').waitFor();
+  };
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route(`**/api/policies/${file}*`, async (route) => {
+    if (route.request().method() === 'PUT') await held;
+    await route.continue();
+  });
+  await typed(' ');
+  await page.getByRole('button', { name: 'Save…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'Go on editing' }).click();
+  await typed('\n\n');
+  const text = await editor.innerText();
+  const read = page.waitForResponse((response) => response.url().includes(`/policies/${file}`));
+  letGo();
+  await read;
+  await page.locator('[aria-live=polite]', { hasText: 'is saved' }).waitFor({ state: 'attached' });
+  expect(await editor.innerText()).toBe(text);
+  await page.getByText('not saved').waitFor();
+  await page.getByRole('button', { name: 'Save…' }).and(page.locator(':enabled')).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('not saved').waitFor({ state: 'detached' });
+  expect(world.problems).toEqual([]);
+});
+
 it('says of a document that was deleted meanwhile that it is gone, and saves it anew', async () => {
   const page = await world.open('/policies/hitl-policy-mine');
   await page.getByText('No findings.').waitFor();

@@ -14,8 +14,10 @@ export type Draft = {
   setText(text: string): void;
   /** Gives the changes up for what the server has. */
   undo(): void;
-  /** It was saved or read anew: changes count from here. */
-  rebase(base: Version): void;
+  /** Takes what somebody else has saved for its own changes. */
+  take(theirs: Version): void;
+  /** The text that was sent is saved: changes count from here, those among them that were made meanwhile. */
+  saved(base: Version, sent: string): void;
 };
 
 /**
@@ -53,7 +55,8 @@ export function useDraft(name: string, read: Version | null): Draft {
     outdated: dirty && read !== null && base !== null && read.sha256 !== base.sha256,
     setText: (next) => hold({ base, text: next }),
     undo: () => hold(unchanged(read)),
-    rebase: (next) => hold(unchanged(next)),
+    take: (theirs) => hold(unchanged(theirs)),
+    saved: (next, sent) => hold((now) => (now.text === sent ? unchanged(next) : { base: next, text: now.text })),
   };
 }
 
