@@ -266,6 +266,36 @@ it('begins a new chat at its composer, takes code and messages along, and says o
   expect(world.problems).toEqual([]);
 });
 
+it('takes nobody away from what they have turned to while a chat was being made or renamed', async () => {
+  await world.served.client.createSession({ name: 'begun' });
+  const page = await world.open('/chat/begun');
+  let letGo = (): void => undefined;
+  await page.route('**/api/sessions{,/*}', async (route) => {
+    const changes = ['POST', 'PATCH'].includes(route.request().method());
+    if (changes) await new Promise<void>((resolve) => (letGo = resolve));
+    await route.continue();
+  });
+  const away = async (method: string, isDone: () => Promise<unknown>): Promise<void> => {
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    const answered = page.waitForResponse((response) => response.request().method() === method);
+    letGo();
+    await answered;
+    await isDone();
+    expect(new URL(page.url()).pathname).toBe('/runs');
+    await page.goBack();
+  };
+  const pause = () => page.waitForTimeout(200);
+  await page.getByRole('button', { name: 'New', exact: true }).click();
+  await away('POST', pause);
+  await page.getByRole('button', { name: 'About this chat' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('ended');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await page.keyboard.press('Escape');
+  await away('PATCH', pause);
+  expect(world.problems).toEqual([]);
+});
+
 it('says of a chat that it waits for somebody, and begins to show what is asked at its top', async () => {
   await world.served.client.createSession({ name: 'asks' });
   const page = await world.open('/chat/asks', { viewport: phone });

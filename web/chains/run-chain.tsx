@@ -1,6 +1,7 @@
 import type { FormEvent } from 'react';
 import { useLocation } from 'wouter';
 import { client } from '../data/client.ts';
+import { leadOn } from '../data/lead-on.ts';
 import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -26,10 +27,11 @@ export function RunChain({
   );
   const submit = async (event: FormEvent) => {
     event.preventDefault();
+    const lead = leadOn();
     const begun = await start.run();
     if (begun === null) return;
     draft.sent();
-    navigate(`/runs/${begun.run_id}`);
+    lead(() => navigate(`/runs/${begun.run_id}`));
   };
   return (
     <Dialog title={`Run ${name}`} onClose={onClose}>

@@ -1,5 +1,6 @@
 import type { FormEvent } from 'react';
 import { client } from '../data/client.ts';
+import { leadOn } from '../data/lead-on.ts';
 import { saveFile } from '../data/save-file.ts';
 import { useAction } from '../data/use-data.ts';
 import { Button, SureButton } from '../parts/button.tsx';
@@ -12,10 +13,13 @@ import { forgetKept, moveKept } from './kept.ts';
 /** What can be done with a chat as a whole: another name, a copy, the text as a file, and its end. */
 export function SessionDialog({
   name,
+  onDone,
   onOther,
   onClose,
 }: {
   readonly name: string;
+  /** What there is has changed. */
+  readonly onDone: () => void;
   /** The chat to go to: the renamed one or the copy; null = this one is gone. */
   readonly onOther: (name: string | null) => void;
   readonly onClose: () => void;
@@ -27,12 +31,15 @@ export function SessionDialog({
     return true;
   });
   /** Does something, closes, and goes where it leads. */
-  const leave = (what: () => Promise<string | null>) =>
+  const leave = (what: () => Promise<string | null>) => {
+    const lead = leadOn();
     void act.run(async () => {
       const other = await what();
       onClose();
-      onOther(other);
+      onDone();
+      lead(() => onOther(other));
     });
+  };
   const rename = (event: FormEvent) => {
     event.preventDefault();
     leave(async () => {

@@ -2,6 +2,7 @@ import { useRef } from 'react';
 import { Link, useSearch } from 'wouter';
 import { formatAge } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
+import { leadOn } from '../data/lead-on.ts';
 import { useAction } from '../data/use-data.ts';
 import { type PagedData, type Pages, usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
@@ -47,13 +48,14 @@ export function SessionsColumn({
         />
         <Button
           busy={create.busy}
-          onClick={() =>
+          onClick={() => {
+            const lead = leadOn();
             void create.run().then((made) => {
               if (made === null) return;
               sessions.reload();
-              onOpen(made.name);
-            })
-          }
+              lead(() => onOpen(made.name));
+            });
+          }}
         >
           New
         </Button>

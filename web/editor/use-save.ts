@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { RuntimeError } from '../../src/schema/errors.ts';
+import { leadOn } from '../data/lead-on.ts';
 import { useAction } from '../data/use-data.ts';
 import { announce } from '../frame/announce.tsx';
 import { isOutdated } from './outdated.ts';
@@ -34,11 +35,13 @@ export function useSave({ file, draft, write, read, onSaved, onClose }: Saving) 
     });
   }, [save.error]);
   const onSave = async (): Promise<void> => {
+    const lead = leadOn();
+    const { text } = draft;
     const saved = await save.run();
     if (saved === null) return;
-    draft.rebase(saved);
+    draft.saved(saved, text);
     announce(`${file} is saved.`);
-    onSaved();
+    lead(onSaved);
     onClose();
   };
   return {
@@ -47,7 +50,7 @@ export function useSave({ file, draft, write, read, onSaved, onClose }: Saving) 
     error: theirs === null ? save.error : null,
     onSave: () => void onSave(),
     onTake: () => {
-      if (theirs !== null && theirs.sha256 !== null) draft.rebase(theirs);
+      if (theirs !== null && theirs.sha256 !== null) draft.take(theirs);
       onClose();
     },
   };

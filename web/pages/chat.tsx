@@ -12,6 +12,7 @@ import { TranscriptView } from '../chat/transcript.tsx';
 import { type Chat, useChat } from '../chat/use-chat.ts';
 import { useFind } from '../chat/use-find.ts';
 import { client } from '../data/client.ts';
+import { leadOn } from '../data/lead-on.ts';
 import { onReturn } from '../data/on-return.ts';
 import { useStore } from '../data/store.ts';
 import { useAction } from '../data/use-data.ts';
@@ -65,10 +66,8 @@ export function ChatPage() {
             key={name}
             name={name}
             onList={() => list(!listed)}
-            onOther={(other) => {
-              sessions.reload();
-              go(other === null ? '/chat' : `/chat/${encodeURIComponent(other)}`);
-            }}
+            onDone={sessions.reload}
+            onOther={(other) => go(other === null ? '/chat' : `/chat/${encodeURIComponent(other)}`)}
           />
         )}
       </div>
@@ -90,11 +89,21 @@ function First({ onMade }: { readonly onMade: () => void }) {
 }
 
 /** An address may be of a chat that was renamed or deleted, or that is only wished for. */
-function Missing({ name, onMade }: { readonly name: string; readonly onMade: () => void }) {
+function Missing({
+  name,
+  onMade,
+}: {
+  readonly name: string;
+  readonly onMade: (lead: ReturnType<typeof leadOn>) => void;
+}) {
   const create = useAction(() => client.createSession({ name }));
+  const make = () => {
+    const lead = leadOn();
+    void create.run().then((made) => made !== null && onMade(lead));
+  };
   return (
     <p className="stack tight">
-      <Button busy={create.busy} onClick={() => void create.run().then((made) => made !== null && onMade())}>
+      <Button busy={create.busy} onClick={make}>
         Start a chat with this name
       </Button>
       {create.error === null ? null : <ErrorNote error={create.error} />}
@@ -105,10 +114,12 @@ function Missing({ name, onMade }: { readonly name: string; readonly onMade: () 
 function Conversation({
   name,
   onList,
+  onDone,
   onOther,
 }: {
   readonly name: string;
   readonly onList: () => void;
+  readonly onDone: () => void;
   readonly onOther: (name: string | null) => void;
 }) {
   const chat = useChat(name);
@@ -174,15 +185,16 @@ function Conversation({
             </Button>
           </span>
         </header>
-        {acting ? <SessionDialog name={name} onOther={onOther} onClose={() => act(false)} /> : null}
+        {acting ? <SessionDialog name={name} onDone={onDone} onOther={onOther} onClose={() => act(false)} /> : null}
         {find.isOpen ? <FindBar find={find} /> : null}
         {chat.error === null ? null : <ErrorNote error={chat.error} onRetry={chat.reload} />}
         {chat.error?.code === 'not_found' ? (
           <Missing
             name={name}
-            onMade={() => {
+            onMade={(lead) => {
               chat.reload();
-              onOther(name);
+              onDone();
+              lead(() => onOther(name));
             }}
           />
         ) : null}

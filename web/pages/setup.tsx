@@ -3,6 +3,7 @@ import type { SetupStatus } from '../../src/schema/registry.ts';
 import type { Known } from '../../src/schema/shape.ts';
 import { plural, tellTimes } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
+import { leadOn } from '../data/lead-on.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { changesSetup } from '../frame/everywhere.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
@@ -121,7 +122,10 @@ function FirstSteps({ status }: { readonly status: Status }) {
       <div className="row">
         <Button
           busy={demo.busy}
-          onClick={() => void demo.run().then((begun) => begun !== null && navigate(`/runs/${begun.run_id}`))}
+          onClick={() => {
+            const lead = leadOn();
+            void demo.run().then((begun) => begun !== null && lead(() => navigate(`/runs/${begun.run_id}`)));
+          }}
         >
           Try without a model
         </Button>

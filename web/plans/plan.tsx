@@ -2,6 +2,7 @@ import { useCallback, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { PlanShown } from '../../src/client/routes/plans.ts';
 import { client } from '../data/client.ts';
+import { leadOn } from '../data/lead-on.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { Button, CopyButton, SureButton } from '../parts/button.tsx';
 import { Page, Waiting } from '../parts/page.tsx';
@@ -96,7 +97,10 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
               word="Delete"
               sureWord="Really delete it?"
               disabled={held !== undefined}
-              onSure={() => void act.run(() => client.removePlan({ name })).then((done) => done && navigate('/plans'))}
+              onSure={() => {
+                const lead = leadOn();
+                void act.run(() => client.removePlan({ name })).then((done) => done && lead(() => navigate('/plans')));
+              }}
             />
           </span>
         </div>
