@@ -277,3 +277,29 @@ it('keeps what was written to an ask where it was not taken, and asks nothing ab
   await page.getByText('“not like this”').waitFor();
   expect(world.problems).toEqual([]);
 });
+
+it('takes a double press for one answer, and offers nothing more of an ask whose answer was taken', async () => {
+  const run = await world.served.app.start({ input: { type: 'string', value: 'shell' }, on_ask: 'ask' });
+  const { ask_id } = await world.served.app.seen(run.run_id, 'ask');
+  const page = await world.open(`/approvals/${ask_id}`);
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.getByRole('button', { name: 'Deny with feedback…' }).click();
+  // The answer takes its time, and what is read behind it never comes.
+  await page.route('**/answer', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.route(`**/api/approvals/${ask_id}`, () => undefined);
+  const dialog = page.getByRole('dialog');
+  await page.keyboard.type('not like this');
+  await dialog.getByRole('button', { name: 'Deny' }).dblclick();
+  await dialog.getByRole('button', { name: 'Deny', exact: true, disabled: true }).waitFor();
+  expect(await dialog.getByText('That was not taken.').count()).toBe(0);
+  letGo();
+  await page.locator('.outcome', { hasText: '“not like this”' }).waitFor();
+  expect(await page.locator('article.card').count()).toBe(0);
+  expect(world.problems).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import type { AskHead } from '../../src/schema/ask-views.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { ErrorNote, Loaded, Skeleton } from '../parts/states.tsx';
@@ -23,16 +24,19 @@ export function AskCard({ id, onLater }: { readonly id: string; readonly onLater
     topics: ['approvals'],
     when: (entry) => entry.ask_id === id,
   });
+  const [answered, setAnswered] = useState<AskHead | null>(null);
   if (ask.value === null && ask.error === null) return <Skeleton />;
   return (
     <Loaded data={ask}>
-      {(shown) =>
-        shown.state === 'pending' ? (
-          <OpenCard ask={shown} onLater={onLater} reload={ask.reload} />
+      {(shown) => {
+        // What an answer has made of it is known before it is read again.
+        const newer = answered?.id === id && answered.updated_at >= shown.updated_at ? answered : shown;
+        return newer === shown && shown.state === 'pending' ? (
+          <OpenCard ask={shown} onLater={onLater} onAnswered={setAnswered} reload={ask.reload} />
         ) : (
-          <Outcome ask={shown} />
-        )
-      }
+          <Outcome ask={newer} />
+        );
+      }}
     </Loaded>
   );
 }
@@ -43,10 +47,12 @@ const takesKeys = { tabIndex: 0 } as const;
 function OpenCard({
   ask,
   onLater,
+  onAnswered,
   reload,
 }: {
   readonly ask: Asked;
   readonly onLater: (() => void) | undefined;
+  readonly onAnswered: (ask: AskHead) => void;
   readonly reload: () => void;
 }) {
   const { card } = ask;
@@ -75,10 +81,12 @@ function OpenCard({
   const answer = useCallback(
     async (given: Answer) => {
       const done = await send(given);
-      if (done !== null) reload();
+      if (done === null) return null;
+      if (done.state !== 'pending') onAnswered(done);
+      reload();
       return done;
     },
-    [send, reload],
+    [send, onAnswered, reload],
   );
 
   return (

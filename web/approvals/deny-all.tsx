@@ -12,12 +12,13 @@ import { SureDialog } from './sure-dialog.tsx';
 
 /** Denies every ask that is shown. There is no such thing for approving (09 §8.6). */
 export function DenyAll({ asks }: { readonly asks: readonly AskHead[] }) {
-  const [open, setOpen] = useState(false);
+  /** Those that are about to be denied: one that comes while they are looked at is not among them. */
+  const [listed, list] = useState<readonly AskHead[] | null>(null);
   const [said, say] = useState('');
   const deniable = asks.filter(({ kind }) => kind === 'permission' || kind === 'budget');
-  const deny = useAction(async () => {
+  const deny = useAction(async (all: readonly AskHead[]) => {
     let denied = 0;
-    for (const { id, binding } of deniable) {
+    for (const { id, binding } of all) {
       try {
         await client.answerApproval({ id, binding, outcome: 'deny' });
         denied += 1;
@@ -27,33 +28,41 @@ export function DenyAll({ asks }: { readonly asks: readonly AskHead[] }) {
           throw error;
       }
     }
-    say(`${denied} denied${denied < deniable.length ? `, ${deniable.length - denied} already answered` : ''}.`);
+    say(`${denied} denied${denied < all.length ? `, ${all.length - denied} already answered` : ''}.`);
   });
-  if (deniable.length === 0) return null;
+  const open = () => {
+    say('');
+    list(deniable);
+  };
+  const offered = deny.busy || (asks.length > 1 && deniable.length > 0);
+  // It stays while the asks go, and says what became of them.
+  if (!offered && listed === null && said === '' && deny.error === null) return null;
   return (
     <div className="row">
-      <Button look="danger" busy={deny.busy} onClick={() => setOpen(true)}>
-        Deny all shown ({deniable.length})
-      </Button>
+      {offered ? (
+        <Button look="danger" busy={deny.busy} onClick={open}>
+          Deny all shown ({deniable.length})
+        </Button>
+      ) : null}
       <span role="status">{said}</span>
       {deny.error === null ? null : <ErrorNote error={deny.error} />}
-      {open ? (
+      {listed === null ? null : (
         <SureDialog
-          title={`Deny these ${plural(deniable.length, 'ask')}?`}
+          title={`Deny these ${plural(listed.length, 'ask')}?`}
           words=""
           button="Deny them"
-          onSure={() => deny.run()}
-          onClose={() => setOpen(false)}
+          onSure={() => deny.run(listed)}
+          onClose={() => list(null)}
         >
           <ul className="trace small">
-            {deniable.map((ask) => (
+            {listed.map((ask) => (
               <li key={ask.id} className="cut">
                 <Safe text={`${ask.tools}.${ask.tool}  ${whatOf(ask)}`} />
               </li>
             ))}
           </ul>
         </SureDialog>
-      ) : null}
+      )}
     </div>
   );
 }

@@ -30,7 +30,7 @@ export function EditDialog({
   const { tools, tool, cwd, policy } = ask;
   // One that was named by its path can be asked for by no name.
   const named = policy.source !== 'file';
-  const { refused, send } = useWritten(() => {
+  const { refused, busy, send } = useWritten(() => {
     draft.sent();
     onClose();
   });
@@ -65,9 +65,10 @@ export function EditDialog({
           <Button onClick={onClose}>Cancel</Button>
           <Button
             look="primary"
+            busy={busy}
             disabled={args === null || settled !== text}
             {...guard.press(() => {
-              if (args !== null) void send(onAnswer({ outcome: 'approve', edited_args: args }));
+              if (args !== null) void send(() => onAnswer({ outcome: 'approve', edited_args: args }));
             })}
           >
             Send the edited call

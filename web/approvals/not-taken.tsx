@@ -1,14 +1,20 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 
 /** An answer that is written in a dialog, which closes when it was taken. What was not taken stays to be sent again. */
 export function useWritten(onClose: () => void) {
-  const [refused, setRefused] = useState(false);
-  const send = async (answered: Promise<unknown>): Promise<void> => {
-    setRefused(false);
-    if ((await answered) === null) setRefused(true);
-    else onClose();
+  const [state, set] = useState<'idle' | 'sending' | 'refused'>('idle');
+  const busy = useRef(false);
+  // Sent twice, the second would be told of the first, and so be taken for one that was refused.
+  const send = async (answer: () => Promise<unknown>): Promise<void> => {
+    if (busy.current) return;
+    busy.current = true;
+    set('sending');
+    const isTaken = (await answer()) !== null;
+    busy.current = false;
+    set(isTaken ? 'idle' : 'refused');
+    if (isTaken) onClose();
   };
-  return { refused, send };
+  return { refused: state === 'refused', busy: state === 'sending', send };
 }
 
 export const NotTaken = () => (

@@ -66,13 +66,13 @@ export function TextDialog({
 }) {
   const draft = useFormDraft(`${title} ${ask}`, { text: '' });
   const { text } = draft.fields;
-  const { refused, send } = useWritten(() => {
+  const { refused, busy, send } = useWritten(() => {
     draft.sent();
     onClose();
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void send(onText(text));
+    void send(() => onText(text));
   };
   return (
     <Dialog title={title} onClose={onClose}>
@@ -90,7 +90,7 @@ export function TextDialog({
         {refused ? <NotTaken /> : null}
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button submit look="primary" disabled={text.trim() === ''}>
+          <Button submit look="primary" busy={busy} disabled={text.trim() === ''}>
             {button}
           </Button>
         </div>

@@ -149,7 +149,7 @@ function Pending({ filter }: { readonly filter: string }) {
               </span>
             </div>
           ) : null}
-          {open.length > 1 ? <DenyAll asks={open} /> : null}
+          <DenyAll asks={open} />
           <RestingRuns />
         </>
       )}
