@@ -23,6 +23,11 @@ export type LiveOptions = {
 
 /** Entries of a busy moment are answered by one reading. */
 const gatherMs = 120;
+/**
+ * Readings that may be on their way before another one is begun for an entry: where the server is slow, what somebody does
+ * would wait behind all of them (a browser has six connections). Two, since one may be on a line that is dead.
+ */
+const mostAtOnce = 2;
 
 /**
  * Reads something and keeps it fresh: again after what happened, after a lost connection, and where `key` changes.
@@ -39,6 +44,7 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
   /** Readings are numbered: how many were begun, and the newest that is shown or belongs to a key before this one. */
   const asked = useRef(0);
   const shown = useRef(0);
+  const underWay = useRef<Readings>(noReadings());
   const line = useStore(connection);
   const begun = useStore(beginnings);
 
@@ -46,6 +52,8 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
     if (key === null) return;
     asked.current += 1;
     const mine = asked.current;
+    const readings = underWay.current;
+    readings.count += 1;
     // One that comes behind a newer one is dropped; one that a newer one only was begun behind is not, or a busy feed
     // would keep everything from being shown.
     const isNews = (): boolean => {
@@ -53,21 +61,32 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
       if (news) shown.current = mine;
       return news;
     };
-    latest.current.load().then(
-      (value) => {
-        if (isNews()) hold({ key, value, error: null });
-      },
-      (thrown: unknown) => {
-        if (isNews())
-          hold((before) => ({ key, value: before.key === key ? before.value : null, error: refusalFrom(thrown) }));
-      },
-    );
+    latest.current
+      .load()
+      .then(
+        (value) => {
+          if (isNews()) hold({ key, value, error: null });
+        },
+        (thrown: unknown) => {
+          if (isNews())
+            hold((before) => ({ key, value: before.key === key ? before.value : null, error: refusalFrom(thrown) }));
+        },
+      )
+      .finally(() => {
+        readings.count -= 1;
+        const { behind } = readings;
+        readings.behind = null;
+        behind?.();
+      });
   }, [key]);
 
   useEffect(() => {
     reload();
     return () => {
       shown.current = asked.current;
+      // Nobody wants to know any more what was asked for under this key.
+      underWay.current.behind = null;
+      underWay.current = noReadings();
     };
   }, [reload]);
 
@@ -91,7 +110,8 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
       if (timer !== undefined || !entries.some((entry) => kinds.has(entry.kind) && (when?.(entry) ?? true))) return;
       timer = setTimeout(() => {
         timer = undefined;
-        reload();
+        if (underWay.current.count < mostAtOnce) reload();
+        else underWay.current.behind = reload;
       }, gatherMs);
     });
     return () => {
@@ -108,6 +128,10 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
     reload,
   };
 }
+
+/** Of one key: how many are on their way, and what is to be done when one of them is there. */
+type Readings = { count: number; behind: (() => void) | null };
+const noReadings = (): Readings => ({ count: 0, behind: null });
 
 /** Anything thrown, as an error that can be shown. */
 export const refusalFrom = (thrown: unknown): RuntimeError =>
