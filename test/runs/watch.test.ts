@@ -60,6 +60,32 @@ it('goes on over a rest that lies behind the run, and ends where it rests now', 
   expect(await kinds(4, () => happen(resumed))).toEqual(['print', 'chain_suspended']);
 });
 
+it('tells what a run had begun to say when its process died in front of its rest, and nothing of it while it rests', async () => {
+  const task = { task_id: 't', task_handler: 'chat_completion', attempt: 1 } as const;
+  happen({ ...task, kind: 'step_started', input_type: 'string', input_var: 'input' }, rests);
+  const told = async (after: number): Promise<readonly string[]> => {
+    const seen: string[] = [];
+    const end = new AbortController();
+    const input = { run_id: 'run_a', after, signal: end.signal };
+    for await (const batch of watchRun(
+      feed,
+      input,
+      () => 'half a sen',
+      () => 0,
+    )) {
+      seen.push(...batch.map((event) => (event.kind === 'step_chunk' ? `=${event.content}` : event.kind)));
+      if (after > 1) end.abort();
+    }
+    return seen;
+  };
+  expect(await told(0)).toEqual(['step_started', '=half a sen', 'chain_suspended']);
+  expect(await told(1)).toEqual(['=half a sen', 'chain_suspended']);
+  // As a stream goes on that waits for what comes behind the rest.
+  const waits = told(2);
+  happen(print('something'));
+  expect(await waits).toEqual(['print']);
+});
+
 describe('the words of a run of another process', () => {
   const chunks = async (client: RuntimeClient, run: string, until: string, after = 0): Promise<readonly string[]> => {
     const seen: string[] = [];
