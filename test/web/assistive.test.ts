@@ -37,6 +37,25 @@ it('leaves the focus on a button while what it does is under way, and takes no s
   letGo();
   await page.waitForURL(/\/chat\/session-/);
   expect(sent).toBe(1);
+  // The server has answered before the second half of a double click, and a key is held longer than that.
+  await create.dblclick();
+  await expect.poll(() => sent).toBe(2);
+  await create.focus();
+  for (let held = 0; held < 3; held += 1) await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await expect.poll(() => sent).toBe(3);
+  await page.waitForTimeout(200);
+  expect(sent).toBe(3);
+  expect(world.problems).toEqual([]);
+});
+
+it('shows of a backend that is being asked that it takes no press meanwhile', async () => {
+  const page = await world.open('/backends');
+  await page.route('**/check', () => undefined);
+  const card = page.getByRole('list', { name: 'Backends' }).locator('li', { hasText: 's' }).first();
+  await card.getByRole('button', { name: 'Check now' }).click();
+  await card.locator('[aria-busy=true]', { hasText: 'Check now' }).waitFor();
+  await card.getByRole('button', { name: 'Remove', disabled: true }).waitFor();
   expect(world.problems).toEqual([]);
 });
 

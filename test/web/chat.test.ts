@@ -429,7 +429,13 @@ it('renames, forks and deletes a chat, each where it leads', async () => {
   await page.getByRole('link', { name: /^other/ }).click();
   await page.getByRole('heading', { name: 'other' }).waitFor();
   await about.click();
-  await dialog.getByRole('button', { name: 'Delete' }).click();
+  // A double click is one press, and so is a key that is held.
+  await dialog.getByRole('button', { name: 'Delete' }).dblclick();
+  await dialog.getByRole('button', { name: 'Really delete it?' }).blur();
+  await dialog.getByRole('button', { name: 'Delete' }).focus();
+  for (let held = 0; held < 3; held += 1) await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await dialog.getByRole('button', { name: 'Really delete it?' }).waitFor();
   expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).toContain('other');
   await dialog.getByRole('button', { name: 'Really delete it?' }).click();
   await dialog.waitFor({ state: 'detached' });

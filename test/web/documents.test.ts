@@ -158,6 +158,13 @@ it('keeps what is written while a save is on its way, as changes of what was sav
   await page.getByRole('button', { name: 'Save…' }).and(page.locator(':enabled')).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('not saved').waitFor({ state: 'detached' });
+  // Cases that passed have passed under the text as it was.
+  await page.getByRole('tab', { name: 'Test' }).click();
+  await page.getByRole('button', { name: 'Run the cases' }).click();
+  await page.getByText(/^\d passed, \d failed\.$/).waitFor();
+  expect(await page.getByText('The text or the cases have changed since.').count()).toBe(0);
+  await typed(' ');
+  await page.getByText('The text or the cases have changed since.').waitFor();
   expect(world.problems).toEqual([]);
 });
 

@@ -119,6 +119,7 @@ function Card({
         </Button>
         {isDefault ? null : (
           <Button
+            busy={act.busy}
             onClick={() =>
               void act.run(
                 () => client.putConfigItem({ key: 'default-provider', value: type }),
@@ -135,6 +136,7 @@ function Card({
           <SureButton
             word="Remove"
             sureWord="Really remove it?"
+            busy={act.busy}
             onSure={() =>
               void act.run(() => client.deleteBackend({ name, if_match: `"${etag}"` }), `${name} is removed.`)
             }

@@ -67,7 +67,7 @@ export function Models() {
                     right: true,
                     cell: ({ model, is_default, can_chat }) =>
                       is_default || !can_chat ? null : (
-                        <Button size="small" onClick={() => void choose.run(model)}>
+                        <Button size="small" busy={choose.busy} onClick={() => void choose.run(model)}>
                           Make it the default<span className="sr">: {model}</span>
                         </Button>
                       ),

@@ -1,27 +1,38 @@
-import { type ComponentProps, type MouseEvent, type ReactNode, useEffect, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useState } from 'react';
 import { announce } from '../frame/announce.tsx';
 
 export type ButtonProps = Omit<ComponentProps<'button'>, 'className' | 'type'> & {
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly size?: 'normal' | 'small';
-  /** Progress is shown, and presses mean nothing. */
+  /**
+   * Progress is shown, and presses mean nothing. Whoever says this, true or false, is pressed once for each time that
+   * something is to be done: the second half of a double click, and what a held key presses, is none.
+   */
   readonly busy?: boolean;
   readonly submit?: boolean;
   readonly children: ReactNode;
 };
 
-export function Button({ look = 'plain', size = 'normal', busy = false, submit = false, ...rest }: ButtonProps) {
-  const { children, disabled, ...others } = rest;
+export function Button({ look = 'plain', size = 'normal', busy, submit = false, ...rest }: ButtonProps) {
+  const { children, disabled, onClick, onKeyDown, ...others } = rest;
+  const isOnce = busy !== undefined;
   return (
     <button
       {...others}
+      onClick={(event: MouseEvent<HTMLButtonElement>) => {
+        if (busy === true || (isOnce && event.detail > 1)) event.preventDefault();
+        else onClick?.(event);
+      }}
+      onKeyDown={(event: KeyboardEvent<HTMLButtonElement>) => {
+        if (isOnce && event.repeat && event.key === 'Enter') event.preventDefault();
+        onKeyDown?.(event);
+      }}
       type={submit ? 'submit' : 'button'}
       className={`button ${look} ${size}`}
       disabled={disabled}
       // Not `disabled` as well: the browser would take the focus away from who has just pressed it.
-      aria-disabled={busy ? true : undefined}
-      aria-busy={busy}
-      {...(busy ? { onClick: refuse } : {})}
+      aria-disabled={busy === true ? true : undefined}
+      aria-busy={busy === true}
     >
       {busy ? <span className="pulse" aria-hidden="true" /> : null}
       {children}
@@ -29,13 +40,15 @@ export function Button({ look = 'plain', size = 'normal', busy = false, submit =
   );
 }
 
-const refuse = (event: MouseEvent) => event.preventDefault();
-
-/** For what cannot be taken back: the first press asks, the second does it. Asking ends when the focus goes elsewhere. */
+/**
+ * For what cannot be taken back: the first press asks, the second does it, and a double click is one. Asking ends when the
+ * focus goes elsewhere.
+ */
 export function SureButton({
   word,
   sureWord,
   onSure,
+  busy = false,
   ...rest
 }: Omit<ButtonProps, 'children' | 'onClick' | 'onBlur' | 'look' | 'submit'> & {
   readonly word: ReactNode;
@@ -46,6 +59,7 @@ export function SureButton({
   return (
     <Button
       {...rest}
+      busy={busy}
       look="danger"
       onBlur={() => setSure(false)}
       onClick={() => {

@@ -35,6 +35,11 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
     reload();
     return true;
   });
+  // It is not kept waiting by what it is to stop.
+  const stop = useAction(async () => {
+    await client.stopPlan({ name });
+    reload();
+  });
   const doIt = (what: () => Promise<unknown>) => void act.run(what);
   const open = plan.steps.some(({ status }) => status === 'pending');
   const held = plan.steps.find(
@@ -60,13 +65,14 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
           >
             Run next
           </Button>
-          <Button disabled={!canRun} onClick={() => doIt(() => client.postNext({ name, auto: true }))}>
+          <Button disabled={!canRun} busy={act.busy} onClick={() => doIt(() => client.postNext({ name, auto: true }))}>
             Run all
           </Button>
           <Button
             look="danger"
             disabled={held === undefined && !plan.auto}
-            onClick={() => doIt(() => client.stopPlan({ name }))}
+            busy={stop.busy}
+            onClick={() => void stop.run()}
           >
             Stop
           </Button>
@@ -87,7 +93,7 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
             {plan.active ? (
               <span className="tag accent">active plan</span>
             ) : (
-              <Button size="small" onClick={() => doIt(() => client.activatePlan({ name }))}>
+              <Button size="small" busy={act.busy} onClick={() => doIt(() => client.activatePlan({ name }))}>
                 Make it the active plan
               </Button>
             )}
@@ -97,6 +103,7 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
               word="Delete"
               sureWord="Really delete it?"
               disabled={held !== undefined}
+              busy={act.busy}
               onSure={() => {
                 const lead = leadOn();
                 void act.run(() => client.removePlan({ name })).then((done) => done && lead(() => navigate('/plans')));
@@ -106,10 +113,12 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
         </div>
       </div>
       {act.error === null ? null : <ErrorNote error={act.error} />}
+      {stop.error === null ? null : <ErrorNote error={stop.error} />}
       {planning === null ? null : <Planning runId={planning} onPlan={onPlanned} />}
       {before === null ? null : <ReplanResult before={before} after={plan.steps} onClose={() => setBefore(null)} />}
       <Steps
         steps={plan.steps}
+        busy={act.busy}
         onRetry={(ordinal) => doIt(() => client.postRetry({ name, ordinal }))}
         onSkip={(ordinal) => doIt(() => client.postSkip({ name, ordinal }))}
       />

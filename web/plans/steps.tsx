@@ -20,10 +20,12 @@ const looks: Readonly<Record<PlanStep['status'], string>> = {
 /** The steps of a plan, one below the other. */
 export function Steps({
   steps,
+  busy,
   onRetry,
   onSkip,
 }: {
   readonly steps: readonly PlanStep[];
+  readonly busy: boolean;
   readonly onRetry: (ordinal: number) => void;
   readonly onSkip: (ordinal: number) => void;
 }) {
@@ -31,7 +33,7 @@ export function Steps({
   return (
     <ol className="steps" aria-label="Steps">
       {steps.map((step) => (
-        <Step key={step.id} step={step} onRetry={onRetry} onSkip={onSkip} />
+        <Step key={step.id} step={step} busy={busy} onRetry={onRetry} onSkip={onSkip} />
       ))}
     </ol>
   );
@@ -39,10 +41,12 @@ export function Steps({
 
 function Step({
   step,
+  busy,
   onRetry,
   onSkip,
 }: {
   readonly step: PlanStep;
+  readonly busy: boolean;
   readonly onRetry: (ordinal: number) => void;
   readonly onSkip: (ordinal: number) => void;
 }) {
@@ -74,12 +78,12 @@ function Step({
           {run_id === null ? null : <Link href={`/runs/${run_id}`}>Run</Link>}
           {step.attempts > 1 ? <span className="muted">attempt {step.attempts}</span> : null}
           {live || (status === 'pending' && !interrupted) ? null : (
-            <Button size="small" onClick={() => onRetry(ordinal)}>
+            <Button size="small" busy={busy} onClick={() => onRetry(ordinal)}>
               Retry<span className="sr"> step {ordinal}</span>
             </Button>
           )}
           {status === 'pending' || status === 'failed' || status === 'waiting' || interrupted ? (
-            <Button size="small" onClick={() => onSkip(ordinal)}>
+            <Button size="small" busy={busy} onClick={() => onSkip(ordinal)}>
               Skip<span className="sr"> step {ordinal}</span>
             </Button>
           ) : null}

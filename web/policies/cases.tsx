@@ -26,9 +26,11 @@ export function CasesPanel({ name, text }: { readonly name: string; readonly tex
   const [report, setReport] = useState<Awaited<ReturnType<typeof client.testPolicy>> | null>(null);
   const parsed = readCases(cases);
   const test = useAction(() => client.testPolicy({ text, cases: parsed ?? [] }));
+  const [of, setOf] = useState({ text, cases });
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setReport(await test.run());
+    setOf({ text, cases });
   };
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>
@@ -51,6 +53,9 @@ export function CasesPanel({ name, text }: { readonly name: string; readonly tex
       {test.error === null ? null : <ErrorNote error={test.error} />}
       {report === null ? null : (
         <div className="stack tight" aria-live="polite">
+          {of.text === text && of.cases === cases ? null : (
+            <p className="tag warn">The text or the cases have changed since.</p>
+          )}
           <p>
             {report.passed} passed, {report.failed} failed.
           </p>

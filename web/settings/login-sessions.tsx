@@ -58,7 +58,7 @@ export function LoginSessions() {
                   right: true,
                   cell: ({ id, current, created_at }) =>
                     current ? null : (
-                      <Button size="small" onClick={() => void end.run(() => auth.revoke(id))}>
+                      <Button size="small" busy={end.busy} onClick={() => void end.run(() => auth.revoke(id))}>
                         End
                         <span className="sr">
                           {' the login of '}

@@ -54,7 +54,7 @@ export function Trusted() {
                   unseen: true,
                   right: true,
                   cell: ({ id, path }) => (
-                    <Button size="small" onClick={() => void revoke.run(id)}>
+                    <Button size="small" busy={revoke.busy} onClick={() => void revoke.run(id)}>
                       Revoke<span className="sr"> {path}</span>
                     </Button>
                   ),

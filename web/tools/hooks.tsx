@@ -91,6 +91,7 @@ function Hook({
         <SureButton
           word="Remove"
           sureWord="Really remove it?"
+          busy={act.busy}
           onSure={() => void act.run(() => client.deleteHook({ name, if_match: `"${etag}"` }))}
         />
       </div>

@@ -110,6 +110,7 @@ function Server({
         <SureButton
           word="Remove"
           sureWord="Really remove it?"
+          busy={act.busy}
           onSure={() => void act.run(() => client.deleteMcpServer({ name, if_match: `"${etag}"` }))}
         />
       </div>
