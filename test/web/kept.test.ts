@@ -166,6 +166,29 @@ it('shows an answer once that is there before it is told of its beginning', asyn
   expect(world.problems).toEqual([]);
 });
 
+it('shows the end of a turn that it could not hear before the next one began, as in a page that is hidden', async () => {
+  const { client, app } = world.served;
+  await client.createSession({ name: 'hidden' });
+  const page = await world.open('/chat/hidden');
+  await page.getByText('Ask for something to be done here').waitFor();
+  await composer(page).fill('slowly');
+  await page.keyboard.press('Enter');
+  const show = (isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { get: () => ${isHidden}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));`);
+  await page.getByRole('button', { name: 'Stop' }).waitFor();
+  await show(true);
+  const { active_run_id } = await client.getSession({ session: 'hidden' });
+  await app.client.awaitRun({ run_id: active_run_id ?? '' });
+  const { run_id } = await client.postMessage({ session: 'hidden', text: 'and then' });
+  await app.client.awaitRun({ run_id });
+  await show(false);
+  const answers = page.getByText('It is said.');
+  await expect.poll(() => answers.count()).toBe(2);
+  expect(await bubbles(page)).toEqual(['slowly', 'and then']);
+  expect(world.problems).toEqual([]);
+});
+
 it('shows a message once that arrives after it was given up', async () => {
   const { client, call } = world.served;
   await client.createSession({ name: 'late' });

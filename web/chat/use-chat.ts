@@ -92,6 +92,8 @@ export function useChat(name: string): Chat {
   const sent = useRef({ count: 0, last: Promise.resolve() });
   /** Runs of which the whole is shown: they were read as stored, or heard to their end behind that. */
   const whole = useRef<Set<string | null>>(new Set());
+  /** The run that is followed for the newest reading: null where there is none, or its end was heard. */
+  const open = useRef<{ reading: number; run: string | null }>({ reading: 0, run: null });
   const items = useRef(heard.transcript.items);
   items.current = heard.transcript.items;
 
@@ -128,6 +130,7 @@ export function useChat(name: string): Chat {
           .map(({ id }) => id),
       );
       setRefusals((all) => all.filter(({ id }) => left.has(id)));
+      open.current = { reading: open.current.reading + 1, run: following };
       setHeard((now) => ({
         reading: now.reading + 1,
         runId: following,
@@ -181,9 +184,14 @@ export function useChat(name: string): Chat {
       const newest = begun.current.get(id) ?? run;
       // The feed may tell of it when it is over already, or it goes on again: its events come on top of nothing.
       const isShown = whole.current.has(newest);
-      if (!isShown) setHeard((now) => ({ ...now, runId: newest }));
+      // A chat has one run at a time: the one before is over, and what it said at last was not heard, as in a hidden page.
+      const isCut = open.current.run !== null && open.current.run !== newest;
+      if (!isShown) {
+        open.current.run = newest;
+        setHeard((now) => ({ ...now, runId: newest }));
+      }
       // It may be of a message that was given up here: the chat is read for it.
-      if (isShown || unconfirmedOf(name).length > 0) reload();
+      if (isShown || isCut || unconfirmedOf(name).length > 0) reload();
     };
     const stop = onFeed((entries) => {
       for (const { kind, session_id, run_id } of entries) {
@@ -202,6 +210,7 @@ export function useChat(name: string): Chat {
   const finished = useCallback(
     (reading: number, run: string) => {
       whole.current.add(run);
+      if (open.current.reading === reading && open.current.run === run) open.current.run = null;
       setHeard((now) => (now.reading === reading && now.runId === run ? { ...now, runId: null } : now));
       client.getSession({ session: name }).then(setSession, () => undefined);
     },
@@ -263,6 +272,7 @@ export function useChat(name: string): Chat {
       sent.current.count += 1;
       const answered = deliver(name, message).then(
         ({ run_id, message_id }) => {
+          open.current.run = run_id;
           setHeard((now) => {
             const { items } = now.transcript;
             // It had come before, and its run has told of it.
