@@ -1,7 +1,7 @@
 import type { Struct } from 'superstruct';
 import type { FeedEntry } from '../schema/feed.ts';
 import { checkOutput } from './check-input.ts';
-import { type EventSourceDeps, type FeedInput, watchFeedOver, watchRunOver } from './http-events.ts';
+import { type EventSourceDeps, type FeedInput, type Streams, watchFeedOver, watchRunOver } from './http-events.ts';
 import { refusalOf } from './http-refusal.ts';
 import type { Routed } from './operation.ts';
 import type { RuntimeClient } from './operations.ts';
@@ -29,10 +29,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const calls = Object.fromEntries(
     table.map(([name, entry]) => [name, (input: unknown) => callRoute(options, entry, recordOf(input))]),
   );
+  const streams: Streams = { ...options, asleep: new Set() };
   return {
     ...(calls as unknown as RouteClient & AccountClient),
-    watch: (input) => watchRunOver(options, input),
-    watchFeed: (input) => watchFeedOver(options, input),
+    watch: (input) => watchRunOver(streams, input),
+    watchFeed: (input) => watchFeedOver(streams, input),
   };
 }
 

@@ -21,6 +21,9 @@ export type EventSourceDeps = {
   readonly silentMs?: number;
 };
 
+/** `asleep`: wakes the streams of one client that wait to connect again: where one is there again, the server is. */
+export type Streams = EventSourceDeps & { readonly asleep: Set<() => void> };
+
 const closes: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled', 'chain_suspended']);
 /** Waits between attempts to connect again: the first after this, doubling up to the last. */
 const firstWaitMs = 250;
@@ -38,7 +41,7 @@ const beginsMs = 10_000;
 
 /** As `watch` in the server's own process; a connection that is lost is made again behind the last stored event. */
 export async function* watchRunOver(
-  deps: EventSourceDeps,
+  deps: Streams,
   { run_id, after, signal }: WatchInput,
 ): AsyncGenerator<readonly RunEvent[]> {
   const path = `/api/runs/${encodeURIComponent(run_id)}/events`;
@@ -65,7 +68,7 @@ export type FeedInput = {
 
 /** As `watchFeed` in the server's own process. */
 export async function* watchFeedOver(
-  deps: EventSourceDeps,
+  deps: Streams,
   { after, signal, begun }: FeedInput,
 ): AsyncGenerator<readonly FeedEntry[]> {
   for await (const messages of follow(deps, '/api/events', after, signal)) {
@@ -86,18 +89,23 @@ const helloCursor = ({ data }: Pick<EventSourceMessage, 'data'>): number =>
 
 /** Messages of a stream in the pieces in which they arrive, over as many connections as it takes. */
 async function* follow(
-  deps: EventSourceDeps,
+  deps: Streams,
   path: string,
   after: number | null,
   signal: AbortSignal,
 ): AsyncGenerator<readonly EventSourceMessage[]> {
   const stream = {};
+  const opened = (): void => {
+    deps.connection?.('open', 0, stream);
+    for (const wake of [...deps.asleep]) wake();
+  };
   let seen = after;
   let wait = firstWaitMs;
   try {
     while (!signal.aborted) {
+      let isBusy = false;
       try {
-        for await (const messages of connect(deps, path, seen, signal, () => deps.connection?.('open', 0, stream))) {
+        for await (const messages of connect(deps, path, seen, signal, opened)) {
           wait = firstWaitMs;
           for (const { id, event, data } of messages) {
             if (id !== undefined) seen = Math.max(seen ?? 0, Number(id));
@@ -110,13 +118,13 @@ async function* follow(
         // A refusal is final; a line that broke, and a server that is not there or has too much to do just now, are not.
         const said = (name: string): number =>
           error instanceof RuntimeError ? Number(Reflect.get(Object(error.data), name)) : Number.NaN;
-        const isBusy = said('status') === 429;
+        isBusy = said('status') === 429;
         if (said('status') < 500 && !isBusy) throw error;
         if (isBusy) wait = Math.max(wait, said('retryAfterS') * 1000);
       }
       if (signal.aborted) return;
       deps.connection?.('lost', wait, stream);
-      await pause(wait, signal);
+      await (isBusy ? pause(wait, signal) : sleep(deps, wait, signal));
       wait = Math.min(wait * 2, lastWaitMs);
     }
   } finally {
@@ -124,8 +132,25 @@ async function* follow(
   }
 }
 
+/**
+ * Waits so many milliseconds, or until another stream has found the server there, but for the shortest wait: streams that
+ * are ended as soon as they begin would wake each other without a pause.
+ */
+async function sleep({ asleep }: Streams, ms: number, signal: AbortSignal): Promise<void> {
+  const began = performance.now();
+  const woken = new AbortController();
+  const wake = () => woken.abort();
+  asleep.add(wake);
+  try {
+    await pause(ms, AbortSignal.any([signal, woken.signal]));
+  } finally {
+    asleep.delete(wake);
+  }
+  await pause(began + Math.min(ms, firstWaitMs) - performance.now(), signal);
+}
+
 async function* connect(
-  deps: EventSourceDeps,
+  deps: Streams,
   path: string,
   after: number | null,
   signal: AbortSignal,

@@ -86,3 +86,37 @@ test('the feed is not given up where a server has too much to do: it is asked ag
     ['over', 0],
   ]);
 });
+
+test('a stream that waits to connect again does so when another one has found the server there', async () => {
+  world = await startServer();
+  const { url, token } = world;
+  const end = new AbortController();
+  let lostAt = 0;
+  let takenUp = (_after: number): void => undefined;
+  const after = new Promise<number>((resolve) => {
+    takenUp = resolve;
+  });
+  let isThere = false;
+  const client = createHttpClient({
+    base: url,
+    headers: () => ({ authorization: `Bearer ${token}` }),
+    fetch: async (input, init) => {
+      const isFeed = String(input).endsWith('/api/events');
+      if (!isFeed && isThere) takenUp(Date.now() - lostAt);
+      if (isThere) return fetch(input, init);
+      throw new TypeError('nobody there');
+    },
+    connection: (state, retryInMs) => {
+      if (state !== 'lost' || retryInMs < 1000 || isThere) return;
+      [isThere, lostAt] = [true, Date.now()];
+      void read(client.watchFeed({ after: null, signal: end.signal }));
+    },
+  });
+  const read = async (stream: AsyncIterable<unknown>): Promise<void> => {
+    for await (const _ of stream);
+  };
+  // There is no such run, which is said as soon as somebody is there.
+  await expect(read(client.watch({ run_id: 'run_none', after: 0, signal: end.signal }))).rejects.toThrow('run_none');
+  end.abort();
+  expect(await after).toBeLessThan(700);
+});
