@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ownMember } from '../text/own-member.ts';
 import { parseUrl } from '../text/parse-url.ts';
 
@@ -48,16 +49,35 @@ type Tag = {
   readonly end: number;
 };
 
+/** A page may be built to take a second a megabyte, and everything else in the program waits meanwhile. */
+const sliceMs = 10;
+/** Text without a tag is taken in parts of this size. */
+const partLength = 65_536;
+
 /**
  * Reduces HTML to text with headings, lists and `[text](url)` links (05 §5.4). Scripts, styles and hidden elements are
- * left out. Linear in the length: every character is looked at once, whatever is left open. Never throws.
+ * left out. Linear in the length: every character is looked at once, whatever is left open. Lets others have their
+ * turn every few milliseconds. Never throws; an abort ends it with what there is.
  */
-export function htmlToText(html: string, base: string): string {
+export async function htmlToText(html: string, base: string, signal?: AbortSignal): Promise<string> {
   const writer = createWriter(base);
   let hidden: { readonly name: string; depth: number } | null = null;
+  let pausedAt = performance.now();
   for (let at = 0; at < html.length; ) {
+    if (performance.now() - pausedAt > sliceMs) {
+      await nextTurn();
+      if (signal?.aborted === true) break;
+      pausedAt = performance.now();
+    }
     const open = html.indexOf('<', at);
-    if (hidden === null) writer.text(html.slice(at, open < 0 ? html.length : open));
+    const stop = open < 0 ? html.length : open;
+    if (hidden === null && stop - at > partLength) {
+      const part = wholePart(html, at);
+      writer.text(html.slice(at, part));
+      at = part;
+      continue;
+    }
+    if (hidden === null) writer.text(html.slice(at, stop));
     if (open < 0) break;
     if (html.startsWith('<!--', open)) {
       at = behind(html, '-->', open + 4);
@@ -87,6 +107,13 @@ export function htmlToText(html: string, base: string): string {
     }
   }
   return writer.end();
+}
+
+/** Where a part of a long text ends: ahead of what may be an entity. */
+function wholePart(html: string, from: number): number {
+  const end = from + partLength;
+  const entity = html.lastIndexOf('&', end - 1);
+  return entity > end - 12 ? entity : end;
 }
 
 function behind(text: string, mark: string, from: number): number {

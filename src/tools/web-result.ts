@@ -13,13 +13,13 @@ const shownHeaders = ['content-type', 'content-length', 'last-modified', 'etag',
 const maxErrorBody = 4096;
 
 /** What a model sees of an answer: JSON parsed, text decoded, HTML reduced, anything else as a file of the spool. */
-export function webResult(
+export async function webResult(
   answer: Answer,
   url: string,
   method: string,
   format: 'text' | 'raw',
   context: ToolContext<unknown>,
-): ToolResult {
+): Promise<ToolResult> {
   const headers = shown(answer);
   const type = headers['content-type'] ?? '';
   if (answer.status < 200 || answer.status > 299) {
@@ -31,7 +31,8 @@ export function webResult(
   const truncated = answer.truncated ? { truncated: true } : {};
   if (method === 'HEAD') return { ok: true, value: { ...common, body: null } };
   if (isText(type, answer.body)) {
-    return { ok: true, value: { ...common, body: textBody(answer, type, url, format), ...truncated } };
+    const body = await textBody(answer, type, url, format, context.signal);
+    return { ok: true, value: { ...common, body, ...truncated } };
   }
   const { members, output_ref } = spooledBody(answer, context);
   return {
@@ -82,7 +83,13 @@ export function isText(type: string, body: Buffer): boolean {
   );
 }
 
-function textBody(answer: Answer, type: string, url: string, format: 'text' | 'raw'): unknown {
+async function textBody(
+  answer: Answer,
+  type: string,
+  url: string,
+  format: 'text' | 'raw',
+  signal: AbortSignal,
+): Promise<unknown> {
   const media = mediaOf(type);
   const text = decode(answer.body, type);
   if (isJson(media) && !answer.truncated) {
@@ -92,7 +99,7 @@ function textBody(answer: Answer, type: string, url: string, format: 'text' | 'r
       return text;
     }
   }
-  return isHtml(media) && format === 'text' ? htmlToText(text, url) : text;
+  return isHtml(media) && format === 'text' ? htmlToText(text, url, signal) : text;
 }
 
 /** By the charset that the header names, else by that which a page names itself. */
