@@ -101,8 +101,8 @@ export type ServerGround = {
   };
   /** Content of a file with a secret; null when there is none. @throws RuntimeError config_invalid as above */
   secretFile(path: string): string | null;
-  /** Whether a client on this machine is a process that a tool call has started (11 §6.2). Written down if so. */
-  comesFromTool(ports: { readonly client: number; readonly server: number }): boolean;
+  /** Whether a client on this machine is a process that a tool has started (11 §6.2). Written down if so. */
+  comesFromTool(ports: { readonly client: number; readonly server: number }, changes: boolean): boolean;
   /** Suspends the runs of this process; a call that is being executed may end within the time (09 §1.5). */
   rest(withinMs: number): Promise<void>;
   /** Runs of this workspace that were answered and that nobody took the answer of, since their process has ended. */

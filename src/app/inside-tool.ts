@@ -66,16 +66,25 @@ function callOf(running: readonly RunningChild[], family: Family): RunningChild 
 }
 
 /**
- * Whether the other end of a connection on this machine is held by what a tool call has started (11 §6.2); false where the
- * system does not tell. The attempt is written down.
+ * Whether the other end of a connection on this machine is held by what a tool call or a tool server has started (11 §6.2);
+ * false where the system does not tell. The attempt is written down.
+ * @param changes whether more than reading is asked for. What reads is looked at only while a call of this database runs: to
+ * find who holds a connection takes milliseconds, and pages are read all the time
  */
-export function comesFromTool(deps: AttemptDeps, ports: { readonly client: number; readonly server: number }): boolean {
+export function comesFromTool(
+  deps: AttemptDeps,
+  ports: { readonly client: number; readonly server: number },
+  changes: boolean,
+): boolean {
   const running = deps.calls.running();
-  if (running.length === 0) return false;
+  if (running.length === 0 && !changes) return false;
   const inode = inodeOf(ports);
-  const call = inode === null ? undefined : holdersOf(inode).flatMap((pid) => callOf(running, familyOf(pid)) ?? [])[0];
-  if (call === undefined) return false;
-  note(deps, call.run_id, { command: 'beam request', call_id: call.call_id, by: 'connection' });
+  const families = inode === null ? [] : holdersOf(inode).map(familyOf);
+  const call = families.flatMap((family) => callOf(running, family) ?? [])[0];
+  const run = call?.run_id ?? families.flatMap((family) => markerOf(family) ?? [])[0];
+  if (run === undefined) return false;
+  const body = { command: 'beam request', ...(call === undefined ? {} : { call_id: call.call_id }), by: 'connection' };
+  note(deps, run, body);
   return true;
 }
 

@@ -6,16 +6,18 @@ import type { ServerGround } from '../app-options.ts';
 const againMs = 1000;
 
 /**
- * Tells whether the client of a connection was started by a tool call. A yes is final; a no is looked up again after a
- * second, because the connection may have been handed on.
+ * Tells whether the client of a connection was started by a tool. A yes is final; a no is looked up again after a
+ * second, because the connection may have been handed on, and by the first request that changes something.
  */
 export function createToolClients(ground: Pick<ServerGround, 'comesFromTool'>, now: () => number) {
-  const looked = new WeakMap<Socket, { readonly at: number; readonly isTool: boolean }>();
-  return ({ socket }: IncomingMessage): boolean => {
+  const looked = new WeakMap<Socket, { readonly at: number; readonly isTool: boolean; readonly changes: boolean }>();
+  return ({ socket, method }: IncomingMessage): boolean => {
+    const changes = method !== 'GET' && method !== 'HEAD';
     const before = looked.get(socket);
-    if (before !== undefined && (before.isTool || Math.abs(now() - before.at) < againMs)) return before.isTool;
-    const isTool = ground.comesFromTool({ client: socket.remotePort ?? 0, server: socket.localPort ?? 0 });
-    looked.set(socket, { at: now(), isTool });
+    const holds = before !== undefined && (before.changes || !changes) && Math.abs(now() - before.at) < againMs;
+    if (before !== undefined && (before.isTool || holds)) return before.isTool;
+    const isTool = ground.comesFromTool({ client: socket.remotePort ?? 0, server: socket.localPort ?? 0 }, changes);
+    looked.set(socket, { at: now(), isTool, changes });
     return isTool;
   };
 }

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { ownAddress } from '../support/own-address.ts';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
@@ -33,4 +35,26 @@ it.each(places)('serves nothing to what a tool call has started, and writes the 
   expect((await fetch(`${world.url}/api/version`, { headers })).status).toBe(200);
   const [attempt] = app.rows("SELECT body FROM audit WHERE type = 'self_approval_attempt'");
   expect(JSON.parse(String(attempt?.['body']))).toMatchObject({ command: 'beam request', by: 'connection' });
+});
+
+it('does nothing for what another program’s tool or a tool server has started, while no call of its own runs', async () => {
+  app = await scriptedApp({ turns: [] });
+  const ground = await app.ground();
+  const address = { address: '127.0.0.1', family: 4, loopback: true, wildcard: false } as const;
+  world = await startServer({ ground, bind: { address, port: 0, alsoSix: false, publicOrigins: [], warnings: [] } });
+  const head = `Authorization: Bearer ${ground.token.ensure().trim()}`;
+  const post = async (environment: Readonly<Record<string, string>>, command: string): Promise<string> => {
+    const run = promisify(execFile)('/bin/sh', ['-c', command], {
+      env: { PATH: process.env['PATH'], HEAD: head, URL: world?.url, ...environment },
+    });
+    return (await run).stdout;
+  };
+  const change = 'curl -s -X POST -H "$HEAD" "$URL/api/logout"';
+  expect(await post({ REINS_RUN_ID: 'mcp:files' }, change)).toContain('not_allowed');
+  // One that takes the marker out of its environment is known by who has started it.
+  expect(await post({ REINS_RUN_ID: 'run_elsewhere' }, `env -u REINS_RUN_ID ${change}; true`)).toContain('not_allowed');
+  expect(await post({}, change)).not.toContain('not_allowed');
+  const attempts = app.rows("SELECT run_id, body FROM audit WHERE type = 'self_approval_attempt' ORDER BY seq");
+  expect(attempts.map(({ run_id }) => run_id)).toEqual(['mcp:files', 'run_elsewhere']);
+  expect(JSON.parse(String(attempts[0]?.['body']))).toEqual({ command: 'beam request', by: 'connection' });
 });
