@@ -147,6 +147,7 @@ const handle = (line) => {
             tool('good'),
             7,
             tool('text', { inputSchema: { type: 'string' } }),
+            tool('deep', { inputSchema: JSON.parse(`${'{"not":'.repeat(3_000)}{}${'}'.repeat(3_000)}`) }),
           ],
           nextCursor: '',
         },

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../text/canonical-json.ts';
+import { isNestedDeeper, mostLevels } from '../../text/json-depth.ts';
 import { isObject } from '../../text/json-object.ts';
 
 /** A tool as its server describes it; these members are what a pin is of (05 §2.6.1). */
@@ -28,6 +29,8 @@ export function readDefinition(value: unknown): Definition | null {
   if (!mayBeText(title) || !mayBeText(description) || !mayBeMembers(outputSchema) || !mayBeMembers(annotations)) {
     return null;
   }
+  // What pins, shows and compiles a definition walks it by calling itself: deeper ones would end the program, not the server.
+  if (isNestedDeeper({ inputSchema, outputSchema, annotations }, mostLevels)) return null;
   return {
     name: value['name'],
     ...(title == null ? {} : { title }),

@@ -126,7 +126,7 @@ describe('the list of tools', () => {
     await connection.connect(false);
     expect(connection.listings).toEqual([['good']]);
     expect(connection.notices).toEqual([
-      '4 tools are left out for want of a usable name or schema: "bad name", "none", one without a name, "text"',
+      '5 tools are left out for want of a usable name or schema: "bad name", "none", one without a name, "text", "deep"',
       'a second tool named good is left out',
     ]);
   });
