@@ -3,6 +3,7 @@ import { RuntimeError } from '../../schema/errors.ts';
 import { explanationLines } from '../../view/explanation.ts';
 import type { Context, Handler } from '../context.ts';
 import { readFileBytes } from '../input-bytes.ts';
+import { isDeeperThan, mostLevels } from '../../text/json-depth.ts';
 import { jsonErrorPosition } from '../../text/json-position.ts';
 
 type Call = { readonly tools: string; readonly tool: string; readonly args: Record<string, unknown> };
@@ -84,6 +85,7 @@ async function readArguments(given: string, context: Context): Promise<Record<st
       `reins policy explain local_fs/read_file --args '{"path":"a"}'`,
     ]);
   }
+  if (isDeeperThan(text, mostLevels)) throw usage(`--args is nested deeper than ${mostLevels} levels`);
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw usage('--args is not a JSON object', [`reins policy explain local_fs/read_file --args '{"path":"a"}'`]);

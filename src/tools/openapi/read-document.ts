@@ -1,4 +1,5 @@
 import { type YamlJson, yamlToJson } from '../../text/yaml-json.ts';
+import { isNestedDeeper, mostLevels } from '../../text/json-depth.ts';
 import { isObject, type JsonObject } from '../../text/json-object.ts';
 
 /** A description of a service as plain JSON, of a kind that is understood. */
@@ -43,6 +44,8 @@ export async function readDocument(bytes: Uint8Array, readLong: ReadYaml = yamlT
   if (!('value' in value)) return bad(value.message);
   if (!isObject(value.value)) return bad('the description is no object');
   if (hasMoreNodes(value.value, maxNodes)) return bad(`the description has more than ${maxNodes} values`);
+  // Everything that walks it calls itself for what lies deeper.
+  if (isNestedDeeper(value.value, mostLevels)) return bad(`the description is nested deeper than ${mostLevels} levels`);
   return versionOf(value.value);
 }
 

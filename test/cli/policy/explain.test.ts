@@ -143,6 +143,10 @@ describe('policy explain', () => {
       2,
       'reins: "local_fs.read_file" is no toolset: write local_fs/read_file',
     ]);
+    expect(await first('echo', `{"input":${'['.repeat(9_000)}${']'.repeat(9_000)}}`)).toEqual([
+      2,
+      'reins: --args is nested deeper than 500 levels',
+    ]);
     expect(await first('--command', 'ls', '--args', '{}')).toEqual([
       2,
       'reins: --command and --args exclude each other',

@@ -236,6 +236,23 @@ describe('bad documents', () => {
     expect(await fault(Buffer.from([0xff, 0xfe, 0x00]))).toBe('the description is not UTF-8 text');
   });
 
+  it.each([
+    ['JSON', `{"openapi": "3.0.0", "paths": {}, "x": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['YAML between brackets', `openapi: 3.0.0\npaths: {}\nx: ${'['.repeat(25_000)}${']'.repeat(25_000)}`],
+    ['YAML in a line', `openapi: 3.0.0\npaths: {}\nx:\n  ${'- '.repeat(25_000)}y`],
+    ['YAML that never ends', '{a: '.repeat(15_000)],
+  ])('that is nested thousands deep is refused, in %s', async (_form, text) => {
+    expect(await fault(text)).toBe('the description is nested deeper than 500 levels');
+  });
+
+  it('in YAML is one document, and may be nested as deep as in JSON', async () => {
+    const deep = `openapi: 3.0.0\npaths: {}\nx: ${'['.repeat(400)}${']'.repeat(400)}\n`;
+    expect((await readDocument(Buffer.from(deep))).ok).toBe(true);
+    expect(await fault(`${deep}---\na: 1\n`)).toBe(
+      'the description is neither JSON nor YAML at line 4: it does not parse',
+    );
+  });
+
   it('in long YAML is handed to whoever reads that beside the main thread, JSON of any length is not', async () => {
     const handed: number[] = [];
     const readLong = async (text: string) => {
