@@ -71,6 +71,9 @@ test('the position of a JSON error agrees with the parser about what is JSON', (
     expect([text, jsonErrorPosition(text) === null]).toEqual([text, false]);
   }
   expect(jsonErrorPosition('['.repeat(200_000))).toEqual({ line: 1, column: 200_001 });
+  const long = ['x', '\\n', '\\u0041'].map((piece) => piece.repeat(9_500_000 / piece.length));
+  for (const text of long) expect(jsonErrorPosition(`"${text}"`)).toBe(null);
+  expect(jsonErrorPosition(`[1,${' '.repeat(9_500_000)}]`)).toEqual({ line: 1, column: 9_500_004 });
 });
 
 test('variables are name=value, once, and not those of the runtime', () => {
