@@ -1,8 +1,7 @@
-import { isIP } from 'node:net';
 import { type authTypes, type McpTransport, transports } from '../schema/mcp-server.ts';
 import { usage } from '../schema/errors.ts';
 import type { ToolServerRow } from '../store/tool-servers.ts';
-import { parseTarget } from '../tools/egress.ts';
+import { isLinkLocal, parseTarget } from '../tools/egress.ts';
 import type { Credentials } from '../tools/mcp/credentials.ts';
 import { checkHeaders, isKey, isVariableName, readTexts } from './backend-fields.ts';
 import type { Secrets } from './secrets.ts';
@@ -81,7 +80,7 @@ function checkUrl(text: string): void {
   const target = parseTarget(text);
   if (typeof target === 'string') throw usage(`the URL ${target}`);
   if (target.url.hash !== '') throw usage('the URL must not hold a fragment');
-  if (isIP(target.host) !== 0 && /^(?:169\.254\.|fe[89ab])/i.test(target.host)) {
+  if (isLinkLocal(target.host)) {
     throw usage(`${target.host} is an address of the link, which no tool server may have`);
   }
 }

@@ -154,22 +154,28 @@ function isBlocked(list: BlockList, address: string): boolean {
   return inner !== null && list.check(inner, 'ipv4');
 }
 
-function isLinkLocal(address: string): boolean {
+/** In any family, and as one inside the other. False for a name. */
+export function isLinkLocal(address: string): boolean {
   const plain = address.replace(/%.*$/, '');
-  const inner = isIP(plain) === 6 ? embedded(plain) : plain;
+  const family = isIP(plain);
+  const inner = family === 6 ? embedded(plain) : family === 4 ? plain : null;
   const groups = groupsOf(plain);
   return inner?.startsWith('169.254.') === true || (groups !== null && ((groups[0] ?? 0) & 0xffc0) === 0xfe80);
 }
 
-/** The IPv4 address inside `::ffff:0:0/96`, `::/96`, `64:ff9b::/96` and `2002::/16`, which is judged as such. */
+/**
+ * The IPv4 address inside `::ffff:0:0/96`, `::ffff:0:0:0/96` (what translators give it), `::/96`, `64:ff9b::/96` and
+ * `2002::/16`, which is judged as such.
+ */
 function embedded(address: string): string | null {
   const groups = groupsOf(address);
   if (groups === null) return null;
   const [a, b, c, d, e, f] = groups;
   const dotted = (high = 0, low = 0): string => [high >> 8, high & 255, low >> 8, low & 255].join('.');
   if (a === 0x2002) return dotted(b, c);
-  const zeros = b === 0 && c === 0 && d === 0 && e === 0;
-  if (a === 0 && zeros && (f === 0 || f === 0xffff)) return dotted(groups[6], groups[7]);
+  const zeros = b === 0 && c === 0 && d === 0;
+  const mapped = (e === 0 && (f === 0 || f === 0xffff)) || (e === 0xffff && f === 0);
+  if (a === 0 && zeros && mapped) return dotted(groups[6], groups[7]);
   if (a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0) return dotted(groups[6], groups[7]);
   return null;
 }

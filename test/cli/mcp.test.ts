@@ -141,6 +141,7 @@ describe('reins mcp', () => {
       [['x', 'https://a.example/mcp', '--auth-type', 'bearer'], 'bearer needs a token'],
       [['x', 'https://me:secret@a.example/mcp'], 'must not hold a user name'],
       [['x', 'http://169.254.169.254/mcp'], 'address of the link'],
+      [['x', 'http://[::ffff:169.254.169.254]/mcp'], 'address of the link'],
       [['x', 'https://a.example/mcp', '--header', 'Host: b'], 'cannot be set'],
       [['Local_FS', 'https://a.example/mcp'], 'built-in'],
     ] as const) {

@@ -60,6 +60,7 @@ describe('what an outgoing call may reach', () => {
     'http://[::ffff:10.0.0.1]/',
     'http://[::1]/',
     'http://[::10.0.0.1]/',
+    'http://[::ffff:0:10.0.0.1]/',
     'http://[64:ff9b::a9fe:a9fe]/',
     'http://[2002:c0a8:1::]/',
     'http://[fd00:ec2::254]/',
