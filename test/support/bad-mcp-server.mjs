@@ -147,7 +147,7 @@ const handle = (line) => {
             tool('good'),
             7,
             tool('text', { inputSchema: { type: 'string' } }),
-            tool('deep', { inputSchema: JSON.parse(`${'{"not":'.repeat(3_000)}{}${'}'.repeat(3_000)}`) }),
+            tool('deep', { inputSchema: JSON.parse(`${'{"not":'.repeat(1_000)}{}${'}'.repeat(1_000)}`) }),
           ],
           nextCursor: '',
         },
@@ -179,6 +179,15 @@ const handle = (line) => {
       return say({ id, result: { content: Array.from({ length: params.arguments.count }, () => one) } });
     }
     if (params.name === 'nothing') return say({ id, result: null });
+    if (params.name === 'deep') {
+      const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+      const whole = (members) => process.stdout.write(`{"jsonrpc":"2.0",${members}}\n`);
+      whole(`"id":${deep},"result":{}`);
+      whole(`"id":${deep},"method":"ping"`);
+      whole(`"method":"notifications/message","params":${deep}`);
+      whole(`"x":${deep}`);
+      return whole(`"id":${id},"result":{"content":[],"structuredContent":${deep}}`);
+    }
     if (params.name === 'beg') return beg();
     if (params.name === 'wait') return;
     if (params.name === 'slow') {

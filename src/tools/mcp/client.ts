@@ -3,6 +3,7 @@ import { asFault, type CallEnd, endOf } from './call-end.ts';
 import type { StreamEnd } from './fetch.ts';
 import { createCollection, type Listing } from './listing.ts';
 import { fault } from './pipe.ts';
+import { refuseDeepMessages } from './shallow-messages.ts';
 import { openTransport, type Route } from './transports.ts';
 
 export type ClientDeps = {
@@ -75,6 +76,7 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
     leave,
     release,
   } = await openTransport(route, deps.version, { streamEnded, closed: end });
+  refuseDeepMessages(transport);
   let protocol: string | null = null;
   const setProtocolVersion = transport.setProtocolVersion?.bind(transport);
   transport.setProtocolVersion = (agreed) => {

@@ -5,9 +5,10 @@ import { endGroup, signalGroup, within } from '../../children/process-group.ts';
 import { parseExactJson } from '../../text/exact-json.ts';
 import { codeOf } from '../../text/thrown.ts';
 import { createLineReader } from './lines.ts';
-import { fault, maxMessageBytes, noForm, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
+import { fault, maxMessageBytes, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
 import { lastWords } from './last-words.ts';
 import type { Ring } from './ring.ts';
+import { formless } from './shallow-messages.ts';
 import { isObject } from '../../text/json-object.ts';
 
 export type StdioLaunch = {
@@ -150,25 +151,20 @@ function deliver(line: string, listener: PipeListener): boolean {
   }
   const messages = Array.isArray(value) ? value : [value];
   if (messages.length === 0 || !messages.every(isMessage)) return false;
-  for (const message of messages) listener.message(isFormless(message) ? formless(message) : message);
+  for (const message of messages) listener.message(isFormless(message) ? formless(message.id) : message);
   return true;
 }
 
 /** The library drops such an answer, and whoever waits for it would wait until his time is over. */
-const isFormless = (message: object): message is { readonly id: unknown } => {
+const isFormless = (message: object): message is { readonly id: string | number } => {
   if (!('id' in message) || 'method' in message) return false;
+  if (typeof message.id !== 'string' && typeof message.id !== 'number') return false;
   if ('result' in message) return !isObject(message.result);
   return !('error' in message && isObject(message.error) && isFault(message.error));
 };
 
 const isFault = (error: object): boolean =>
   'code' in error && Number.isInteger(error.code) && 'message' in error && typeof error.message === 'string';
-
-const formless = ({ id }: { readonly id: unknown }): object => ({
-  jsonrpc: '2.0',
-  id,
-  error: { code: -32_603, message: noForm },
-});
 
 const isMessage = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';

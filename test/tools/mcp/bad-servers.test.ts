@@ -213,6 +213,16 @@ describe('a call', () => {
     });
   });
 
+  it('ends at once with an answer that is nested thousands deep, and the server goes on', async () => {
+    const connection = start('tools');
+    expect((await callWith(connection, 'deep', {})).end).toEqual({
+      kind: 'rpc_error',
+      code: -32603,
+      message: 'it answered in a form that the protocol does not have',
+    });
+    expect(await resultOf(connection, 'echo', { message: 'on' })).toMatchObject({ content: [{ text: 'on' }] });
+  });
+
   it('gives errors of the protocol with their codes', async () => {
     const connection = start('tools');
     expect((await callWith(connection, 'wrong', {})).end).toEqual({
