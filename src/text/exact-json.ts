@@ -30,18 +30,34 @@ export function parseShallowJson(text: string): unknown {
   return parseExactJson(text);
 }
 
-/** Of valid JSON text; mostly there are none, and then nothing is walked. */
+/** Of valid JSON text; mostly there are none, and then nothing is walked. Takes a number of any length. */
 export function inexactIntegers(text: string): readonly Inexact[] {
   if (!/\d{16}/.test(text)) return [];
   const found: Inexact[] = [];
-  const token = /"|-?\d[\d.eE+-]*/g;
+  const token = /"|-?\d/g;
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const [literal] = match;
-    if (literal === '"') token.lastIndex = stringEnd(text, match.index) + 1;
-    else if (/^-?\d{16,}$/.test(literal) && !isExact(literal)) found.push({ literal, at: match.index });
+    const at = match.index;
+    if (match[0] === '"') {
+      token.lastIndex = stringEnd(text, at) + 1;
+      continue;
+    }
+    const end = numberEnd(text, token.lastIndex);
+    token.lastIndex = end;
+    if (end - at < 16) continue;
+    const literal = text.slice(at, end);
+    if (isInteger(literal) && !isExact(literal)) found.push({ literal, at });
   }
   return found;
 }
+
+/** By hand: an expression is out of stack after some million digits. */
+function numberEnd(text: string, from: number): number {
+  let end = from;
+  while (end < text.length && '0123456789.eE+-'.includes(text.charAt(end))) end += 1;
+  return end;
+}
+
+const isInteger = (literal: string): boolean => !/[.eE+]/.test(literal) && literal.lastIndexOf('-') <= 0;
 
 function isExact(literal: string): boolean {
   const value = Number(literal);

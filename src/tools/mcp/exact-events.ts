@@ -2,8 +2,16 @@ import { Transform } from 'node:stream';
 import { quoteInexact } from '../../text/exact-json.ts';
 
 /**
+ * What a server may say of the time, in ms, after which a stream that broke is opened again (05 §10.4.4). The library takes
+ * any: with none it would ask without a pause, and one that no timer holds is none.
+ */
+const shortestRetry = 100;
+const longestRetry = 30_000;
+
+/**
  * An event stream with its long integers as texts: the library parses the data of an event with numbers alone, which
- * would make another id of a long one. Whole lines are passed on; what is no data stays as it is, byte for byte.
+ * would make another id of a long one. Whole lines are passed on; what is no data and no such time stays as it is, byte
+ * for byte.
  */
 export function exactEvents(): Transform {
   let held = '';
@@ -28,5 +36,14 @@ export function exactEvents(): Transform {
 }
 
 /** A string of JSON ends in its line, so each line can be looked at by itself. */
-const exactLines = (text: string): string =>
-  /\d{16}/.test(text) ? text.replaceAll(/^data:.*$/gm, (line) => `data:${quoteInexact(line.slice(5))}`) : text;
+function exactLines(text: string): string {
+  const exact = /\d{16}/.test(text)
+    ? text.replaceAll(/^data:.*$/gm, (line) => `data:${quoteInexact(line.slice(5))}`)
+    : text;
+  return exact.includes('retry:') ? exact.replaceAll(/^retry:.*$/gm, boundedRetry) : exact;
+}
+
+function boundedRetry(line: string): string {
+  const ms = Number(line.slice('retry:'.length));
+  return Number.isNaN(ms) ? line : `retry: ${Math.min(Math.max(ms, shortestRetry), longestRetry)}`;
+}
