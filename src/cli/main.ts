@@ -65,6 +65,7 @@ if (only === '--version' || only === '-v' || only === 'version') {
   process.on('exit', () => endWithTerminals(terminals));
   // Node's own answer to this signal is a debugger, which lets any program of this account evaluate code in ours.
   process.on('SIGUSR1', () => undefined);
+  process.on('uncaughtException', tellFault);
   done = false;
   const ended = import('./start.ts').then(({ start }) =>
     start({
@@ -97,6 +98,24 @@ if (only === '--version' || only === '-v' || only === 'version') {
   void ended.then(() => {
     done = true;
   });
+}
+
+/**
+ * What nobody has caught is one line as well, and its stack only with --trace (11 §9.4). Node would print the code around it and
+ * every member of the error, which may hold what is secret.
+ */
+function tellFault(error: unknown): void {
+  // The full screen puts the terminal back first, and tells it by itself.
+  if (process.listenerCount('uncaughtException') > 1) return;
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  const line = `a fault of this program: ${message.replace(/\p{Cc}+/gu, ' ')} (--trace shows where)`;
+  const trace = argv.includes('--trace') ? `${stack.replace(/[^\P{Cc}\n]+/gu, ' ')}\n` : '';
+  try {
+    process.getBuiltinModule('node:fs').writeSync(2, `reins: ${line}\n${trace}`);
+  } catch {
+    // Nobody reads it.
+  }
+  process.exit(1);
 }
 
 /** Writes to stdout. A reader that left is no failure of ours, a full disk is (06 §2.1.4). */

@@ -1,7 +1,7 @@
 import type { Command } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/table.ts';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from './world.ts';
@@ -194,4 +194,19 @@ describe('refusals before anything is opened', () => {
       expect([code, stderr.split('\n')[0]]).toEqual([2, `reins: ${text}`]);
     }
   });
+});
+
+test('a fault that nobody caught is one line, and says nothing of what the error holds', async () => {
+  const fault = join(world.dir, 'fault.cjs');
+  writeFileSync(
+    fault,
+    "setImmediate(() => { throw Object.assign(new Error('out of\\u001b[2J luck'), { key: 's3cret' }); });",
+  );
+  const run = (...more: readonly string[]) =>
+    world.run(['config', 'list', ...more], { apart: true, environment: { NODE_OPTIONS: `--require ${fault}` } });
+  const line = 'reins: a fault of this program: out of [2J luck (--trace shows where)\n';
+  expect(await run()).toMatchObject({ code: 1, signal: null, stderr: line });
+  const { stderr } = await run('--trace');
+  expect(stderr.startsWith(`${line}Error: out of [2J luck\n    at `)).toBe(true);
+  expect(stderr).not.toContain('s3cret');
 });
