@@ -19,14 +19,14 @@ function behindString(text: string, start: number): number | null {
     if (code === 0x22) return at + 1;
     if (code < 0x20) return null;
     if (code !== 0x5c) continue;
-    escape.lastIndex = at + 1;
-    const found = escape.exec(text);
+    escaped.lastIndex = at + 1;
+    const found = escaped.exec(text);
     if (found === null) return null;
     at += found[0].length;
   }
   return null;
 }
-const escape = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
+const escaped = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 
 function firstError(text: string): number | null {
   const open: ('{' | '[')[] = [];

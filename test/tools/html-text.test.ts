@@ -38,7 +38,9 @@ describe('htmlToText', () => {
   });
 
   it('decodes entities, and not what only looks like one', async () => {
-    expect(await reduce('&lt;b&gt; &#65;&#x42; &nosuch; &amp;lt; &#0; 1 < 2')).toBe('<b> AB &nosuch; &lt; \ufffd 1 < 2');
+    expect(await reduce('&lt;b&gt; &#65;&#x42; &nosuch; &amp;lt; &#0; 1 < 2')).toBe(
+      '<b> AB &nosuch; &lt; \ufffd 1 < 2',
+    );
   });
 
   it('survives what is left open', async () => {
