@@ -1,10 +1,11 @@
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isNestedDeeper, mostLevels } from '../../text/json-depth.ts';
 import { noForm } from './pipe.ts';
+import type { OpenTransport } from './transports.ts';
 
 /** More than what a message holds may have: who takes a part of it says better what is wrong with it. */
 const mostMessageLevels = 4 * mostLevels;
 
+type Transport = OpenTransport['transport'];
 type Handler = NonNullable<Transport['onmessage']>;
 type Message = Parameters<Handler>[0];
 
