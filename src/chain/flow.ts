@@ -1,5 +1,6 @@
 import { placeOf, type Findings } from './findings.ts';
 import type { FlowGraph, FlowTask } from './edges.ts';
+import { reads } from './readers.ts';
 import { accepted, type Entry, inputTypes, settleTypes, typeNames, type VariableBits } from './flow-types.ts';
 
 /**
@@ -16,16 +17,19 @@ export function analyseFlow(
   tasks.forEach((task, index) => {
     const entry = entries[index];
     if (!graph.reachable.has(index) || entry === undefined) {
-      if (!graph.uncertain) findings.warning('unreachable_task', placeOf(task.node), 'no path leads to this task');
+      if (!graph.uncertain) findings.warning('unreachable_task', placeOf(task.node), unreachable);
       return;
     }
     checkInputVar(task, entry, bits, names, graph, findings);
     const input = inputTypes(task, entry, variables);
     if (task.handler === null || input === 0 || (input & accepted[task.handler]) !== 0) return;
-    const message = `the handler ${task.handler} takes ${typeNames(accepted[task.handler])}, but only ${typeNames(input)} can reach it`;
+    const message = `the handler ${task.handler} takes ${typeNames(accepted[task.handler])}, but only ${typeNames(input)} can reach it; set input_var${reads(task.handler, 'prompt_template') ? ' or a prompt_template' : ''}`;
     findings.error('input_type_mismatch', placeOf(task.inputNode ?? task.node), message);
   });
 }
+
+const unreachable =
+  'no path leads to this task: name it in the goto of a branch or in on_failure; a task without branches ends the run';
 
 /** Names whose value does not depend on the path. */
 const always: ReadonlySet<string> = new Set(['input', 'previous_output', 'vars']);

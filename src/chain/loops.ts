@@ -3,19 +3,28 @@ import { type Edge, type FlowGraph, type FlowTask, reachableFrom } from './edges
 import { placeOf, type Findings } from './findings.ts';
 import type { BranchDraft } from './vet-branches.ts';
 
-/** Warns of loops that nothing bounds, and of results that no model sees (04 §16). */
+/**
+ * Warns of loops that nothing bounds, and of results that no model sees (04 §16). A loop without a model is one, too: it
+ * calls a tool until the policy's bound is spent, or moves until the run may not move any more.
+ */
 export function vetLoops(tasks: readonly FlowTask[], graph: FlowGraph, findings: Findings): void {
   if (graph.uncertain) return;
   const loops = components(graph.from);
   const counted = countedEdges(tasks, loops);
   const open = graph.from.map((edges) => edges.filter((edge) => !isRound(tasks, edge) && !counted.has(keyOf(edge))));
   const unbounded = components(open);
+  const unboundedAt = (index: number): number | null => {
+    const loop = unbounded[index] ?? -1;
+    const goesRound = graph.reachable.has(index) && open[index]?.some(({ to }) => unbounded[to] === loop);
+    return goesRound === true ? loop : null;
+  };
+  const ofModels = new Set(tasks.map((task, index) => (isModel(task) ? unboundedAt(index) : null)));
   const reported = new Set<number>();
   const uses = usersOf(tasks, graph.from);
   tasks.forEach((task, index) => {
     if (!graph.reachable.has(index)) return;
-    const loop = unbounded[index] ?? -1;
-    if (isModel(task) && !reported.has(loop) && open[index]?.some(({ to }) => unbounded[to] === loop)) {
+    const loop = unboundedAt(index);
+    if (loop !== null && !reported.has(loop) && (isModel(task) || !ofModels.has(loop))) {
       reported.add(loop);
       findings.warning(
         'unbounded_loop',

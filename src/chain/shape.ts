@@ -1,21 +1,7 @@
 import { ownMember } from '../text/own-member.ts';
 import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonArray, JsonMember, JsonNode, JsonObject, JsonString } from './json.ts';
-
-/** JSON types that members of the document have. */
-export type MemberType =
-  | 'string'
-  | 'boolean'
-  | 'integer'
-  | 'number'
-  | 'object'
-  | 'array'
-  | 'strings'
-  /** A list of strings or null. */
-  | 'allowlist'
-  /** A string or an integer. */
-  | 'duration'
-  | 'text_or_integer';
+import { memberAdvice, type MemberType, members, type Owner } from './members.ts';
 
 const wanted: Readonly<Record<MemberType, string>> = {
   string: 'a string',
@@ -61,22 +47,17 @@ export type Shape = {
   array(name: string): JsonArray | null;
 };
 
-/** Reads the members of an object by a table, reporting `unknown_member` and `bad_type`. */
-export function readShape(
-  node: JsonObject,
-  types: Readonly<Record<string, MemberType>>,
-  what: string,
-  findings: Findings,
-): Shape {
+/** Reads the members of an object by its table, reporting `unknown_member` and `bad_type`. */
+export function readShape(node: JsonObject, owner: Owner, findings: Findings): Shape {
   const good = new Map<string, JsonMember>();
   for (const member of node.members) {
-    const type = ownMember(types, member.name);
+    const type = ownMember<MemberType>(members[owner], member.name);
     if (type === undefined) {
       if (!isFree(member.name)) {
         findings.warning(
           'unknown_member',
           placeOfMember(member),
-          `${what} has no member ${JSON.stringify(member.name)}`,
+          `${owner} has no member ${JSON.stringify(member.name)}; ${memberAdvice(owner, member.name)}`,
         );
       }
     } else if (tests[type](member.value)) good.set(member.name, member);

@@ -1,8 +1,8 @@
 import { type Branch, composeStrategies, type Handler, type Operator, operators } from '../schema/chain.ts';
 import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonNode, JsonObject } from './json.ts';
-import { type MemberType, readShape, type Shape } from './shape.ts';
-import { meantName } from './spelling.ts';
+import { readShape, type Shape } from './shape.ts';
+import { meantAmong, meantName } from './spelling.ts';
 import { edgeKey } from './transition.ts';
 import { parseRange, strictNumber } from './values.ts';
 import { saysNothing } from './vet-config.ts';
@@ -24,22 +24,12 @@ export type TransitionDraft = {
   readonly onFailure: { readonly node: JsonNode; readonly id: string } | null;
 };
 
-const transitionTypes: Readonly<Record<string, MemberType>> = { on_failure: 'string', branches: 'array' };
-const branchTypes: Readonly<Record<string, MemberType>> = {
-  operator: 'string',
-  when: 'string',
-  edge: 'string',
-  goto: 'string',
-  compose: 'object',
-};
-const composeTypes: Readonly<Record<string, MemberType>> = { with_var: 'string', strategy: 'string' };
-
 const maxBranches = 200;
 
 /** Reads `transition` (04 §8). Targets and edges are checked by `vetTargets`, when all ids are known. */
 export function readTransition(node: JsonObject | null, findings: Findings): TransitionDraft {
   if (node === null) return { branches: [], onFailure: null };
-  const transition = readShape(node, transitionTypes, 'a transition', findings);
+  const transition = readShape(node, 'a transition', findings);
   const list = transition.array('branches');
   const items = list?.items ?? [];
   if (list !== null && items.length > maxBranches) {
@@ -58,7 +48,7 @@ export function readTransition(node: JsonObject | null, findings: Findings): Tra
 }
 
 function readBranch(node: JsonObject, findings: Findings): BranchDraft {
-  const branch = readShape(node, branchTypes, 'a branch', findings);
+  const branch = readShape(node, 'a branch', findings);
   const operator = readOperator(branch, findings);
   const goto = branch.text('goto') || 'end';
   if (operator !== null) checkOperand(operator, branch, findings);
@@ -143,7 +133,7 @@ function checkEdge(branch: Shape, findings: Findings): void {
 
 function readCompose(node: JsonObject | null, findings: Findings): BranchDraft['compose'] {
   if (node === null) return null;
-  const compose = readShape(node, composeTypes, 'compose', findings);
+  const compose = readShape(node, 'compose', findings);
   const withVar = compose.text('with_var');
   if (withVar === null && !compose.has('with_var')) {
     findings.error('missing_member', placeOf(node), 'compose needs with_var');
@@ -164,7 +154,11 @@ export function vetTargets(transition: TransitionDraft, ids: ReadonlySet<string>
     if (goto !== null && goto !== 'end' && !ids.has(goto)) reportTarget(member('goto'), goto, ids, findings);
     const missing = edge?.split('->').find((id) => !ids.has(id));
     if (missing !== undefined) {
-      findings.error('bad_edge', placeOf(member('edge')), `there is no task ${JSON.stringify(missing)} for this edge`);
+      findings.error(
+        'bad_edge',
+        placeOf(member('edge')),
+        `there is no task ${JSON.stringify(missing)} for this edge${meantAmong(missing, ids)}`,
+      );
     }
   }
   const { onFailure } = transition;
@@ -172,9 +166,7 @@ export function vetTargets(transition: TransitionDraft, ids: ReadonlySet<string>
 }
 
 function reportTarget(node: JsonNode, id: string, ids: ReadonlySet<string>, findings: Findings): void {
-  // Among hundreds of ids a near one is a guess, and looking for it takes long.
-  const near = ids.size > 50 ? null : meantName(id, [...ids]);
-  const advice = near === null ? '' : `; did you mean ${near}?`;
+  const advice = meantAmong(id, new Set([...ids, 'end']));
   findings.error('unknown_target', placeOf(node), `there is no task ${JSON.stringify(id)}${advice}`);
 }
 

@@ -1,49 +1,11 @@
-import { builtInProviders } from '../schema/tool-names.ts';
 import { type Handler, isModelHandler, thinkLevel } from '../schema/chain.ts';
 import { ownMember } from '../text/own-member.ts';
-import { exposesNothing, readEntry } from './allowlist.ts';
 import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonMember, JsonNode, JsonObject } from './json.ts';
-import { checkRange, type MemberType, readShape, type Shape, stringsOf } from './shape.ts';
+import { members } from './members.ts';
+import { checkRange, readShape, type Shape } from './shape.ts';
 import { durationMs } from './values.ts';
-
-const builtIn: ReadonlySet<string> = new Set(builtInProviders);
-
-const configTypes: Readonly<Record<string, MemberType>> = {
-  model: 'string',
-  models: 'strings',
-  provider: 'string',
-  providers: 'strings',
-  temperature: 'number',
-  max_tokens: 'text_or_integer',
-  think: 'string',
-  tools: 'allowlist',
-  hide_tools: 'strings',
-  tools_policies: 'object',
-  pass_clients_tools: 'boolean',
-  shift: 'boolean',
-  retry_policy: 'object',
-  compact_policy: 'object',
-};
-
-const retryTypes: Readonly<Record<string, MemberType>> = {
-  max_attempts: 'integer',
-  initial_backoff: 'duration',
-  max_backoff: 'duration',
-  jitter: 'number',
-  rate_limit_min_wait: 'duration',
-  fallback_model_id: 'string',
-  fallback_after: 'integer',
-};
-
-const compactTypes: Readonly<Record<string, MemberType>> = {
-  trigger_fraction: 'number',
-  keep_recent: 'integer',
-  min_replaced_messages: 'integer',
-  max_failures: 'integer',
-  model: 'string',
-  provider: 'string',
-};
+import { hasMacro, vetAllowlist, vetHidden } from './vet-tools.ts';
 
 const modelMembers = [
   'model',
@@ -59,7 +21,7 @@ const modelMembers = [
 
 /** What a handler reads of `execute_config`. */
 function readBy(handler: Handler): readonly string[] {
-  if (handler === 'chat_completion') return Object.keys(configTypes);
+  if (handler === 'chat_completion') return Object.keys(members.execute_config);
   if (handler === 'execute_tool_calls') return ['tools', 'hide_tools', 'tools_policies', 'pass_clients_tools'];
   if (handler === 'tools') return ['tools_policies'];
   return isModelHandler(handler) ? modelMembers : [];
@@ -95,11 +57,11 @@ export function vetConfig(
   providers: readonly string[] | null,
   findings: Findings,
 ): void {
-  const config = readShape(node, configTypes, 'execute_config', findings);
+  const config = readShape(node, 'execute_config', findings);
   if (handler !== null) {
     const read = readBy(handler);
     for (const member of node.members) {
-      const known = Object.hasOwn(configTypes, member.name);
+      const known = Object.hasOwn(members.execute_config, member.name);
       if (known && !read.includes(member.name)) warnUnused(member, handler, findings);
     }
   }
@@ -110,49 +72,20 @@ export function vetConfig(
     findings.error('out_of_range', placeOf(think), `think knows no level ${JSON.stringify(think.value)}`);
   }
   vetAllowlist(config.value('tools'), providers, findings);
+  vetHidden(config.value('hide_tools'), providers, findings);
   const limits = config.object('tools_policies');
   if (limits !== null) vetLimits(limits, findings);
   const retry = config.object('retry_policy');
-  if (retry !== null) vetRetry(readShape(retry, retryTypes, 'retry_policy', findings), findings);
+  if (retry !== null) vetRetry(readShape(retry, 'retry_policy', findings), findings);
   const compact = config.object('compact_policy');
-  if (compact !== null) vetCompact(readShape(compact, compactTypes, 'compact_policy', findings), findings);
+  if (compact !== null) vetCompact(readShape(compact, 'compact_policy', findings), findings);
 }
-
-const hasMacro = (text: string): boolean => text.includes('{{');
 
 function vetMaxTokens(config: Shape, findings: Findings): void {
   checkRange(config.number('max_tokens'), 'max_tokens', 0, Number.MAX_SAFE_INTEGER, findings);
   const text = config.string('max_tokens');
   if (text === null || hasMacro(text.value) || /^\s*\d{0,15}\s*$/.test(text.value)) return;
   findings.error('out_of_range', placeOf(text), 'max_tokens must be a whole number that is not negative, or empty');
-}
-
-function vetAllowlist(list: JsonNode | null, providers: readonly string[] | null, findings: Findings): void {
-  const entries = stringsOf(list);
-  const texts = entries.map((entry) => entry.value);
-  if (list !== null && !texts.some(hasMacro) && exposesNothing(texts)) {
-    findings.warning('allowlist_empty', placeOf(list), 'this allowlist exposes no tool; name what is allowed, or "*"');
-  }
-  if (providers === null) return;
-  for (const entry of entries) {
-    const { exclude, provider } = readEntry(entry.value);
-    if (exclude || provider === '*' || hasMacro(entry.value)) continue;
-    warnUnknownProvider(provider, entry, providers, findings);
-  }
-}
-
-export function warnUnknownProvider(
-  provider: string,
-  node: JsonNode,
-  providers: readonly string[] | null,
-  findings: Findings,
-): void {
-  if (providers === null || builtIn.has(provider) || providers.includes(provider)) return;
-  findings.warning(
-    'unknown_provider',
-    placeOf(node),
-    `no tool provider ${JSON.stringify(provider)} is registered here`,
-  );
 }
 
 type LimitKey = 'text' | readonly [least: number, most: number];
@@ -223,8 +156,13 @@ function vetLimit(
 export function checkDuration(shape: Shape, name: string, findings: Findings): void {
   const node = shape.value(name);
   if (node === null || (node.kind !== 'string' && node.kind !== 'number')) return;
-  if (durationMs(node.value) !== null) return;
-  findings.error('bad_duration', placeOf(node), `${name} must be a duration above zero, such as "500ms" or "1m30s"`);
+  const ms = durationMs(node.value);
+  if (ms === null) {
+    findings.error('bad_duration', placeOf(node), `${name} must be a duration above zero, such as "500ms" or "1m30s"`);
+  } else if (node.kind === 'number' && ms < 1) {
+    const meant = `a number without a unit counts nanoseconds; write "${node.value}s" for seconds`;
+    findings.warning('bad_duration', placeOf(node), `${name} is less than a millisecond: ${meant}`);
+  }
 }
 
 function vetRetry(retry: Shape, findings: Findings): void {

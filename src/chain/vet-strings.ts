@@ -3,6 +3,7 @@ import { type Findings, type Place, placeOf } from './findings.ts';
 import type { JsonNode, JsonString } from './json.ts';
 import { type Macro, macroOf, macroSites } from './macro-syntax.ts';
 import { checkTemplate } from './check-template.ts';
+import { meantAmong } from './spelling.ts';
 import { edgeKey } from './transition.ts';
 
 /** Every string of a value, at any depth. */
@@ -48,7 +49,11 @@ function vetMacro(macro: Macro, node: JsonString, index: number, ids: ReadonlySe
   }
   const missing = key.split('->').find((id) => !ids.has(id));
   if (missing !== undefined) {
-    findings.error('bad_edge', place(), `there is no task ${JSON.stringify(missing)} for this edge`);
+    findings.error(
+      'bad_edge',
+      place(),
+      `there is no task ${JSON.stringify(missing)} for this edge${meantAmong(missing, ids)}`,
+    );
   }
 }
 
@@ -96,7 +101,7 @@ export async function vetTemplate(
     findings.warning(
       'unknown_variable',
       findings.inside(node, index),
-      `there is no variable and no task ${JSON.stringify(name)}`,
+      `there is no variable and no task ${JSON.stringify(name)}${meantAmong(name, names)}`,
     );
   }
   return report.names.map(({ name }) => name);

@@ -2,10 +2,11 @@ import { type Handler, handlers } from '../schema/chain.ts';
 import { placeOf, type Findings } from './findings.ts';
 import type { JsonNode, JsonObject, JsonString } from './json.ts';
 import { reads, readsMember } from './readers.ts';
-import { checkRange, type MemberType, readShape, type Shape } from './shape.ts';
+import { checkRange, readShape, type Shape } from './shape.ts';
 import { meantName } from './spelling.ts';
 import { readTransition, type TransitionDraft, vetReach, vocabulary } from './vet-branches.ts';
-import { checkDuration, vetConfig, warnUnknownProvider, warnUnused } from './vet-config.ts';
+import { checkDuration, vetConfig, warnUnused } from './vet-config.ts';
+import { vetNamedTool } from './vet-tools.ts';
 
 /** A task as far as it could be read; what is wrong with it was reported. */
 export type TaskDraft = {
@@ -17,29 +18,9 @@ export type TaskDraft = {
   readonly inputVar: JsonString | null;
 };
 
-const taskTypes: Readonly<Record<string, MemberType>> = {
-  id: 'string',
-  handler: 'string',
-  description: 'string',
-  system_instruction: 'string',
-  preface: 'string',
-  execute_config: 'object',
-  tools: 'object',
-  prompt_template: 'string',
-  output_template: 'string',
-  print: 'string',
-  input_var: 'string',
-  input_max_bytes: 'integer',
-  valid_conditions: 'object',
-  transition: 'object',
-  timeout: 'duration',
-  retry_on_failure: 'integer',
-};
-const toolsTypes: Readonly<Record<string, MemberType>> = { name: 'string', tool_name: 'string', args: 'object' };
-
 /** Reads one task and checks everything that needs no other task. */
 export function vetTask(node: JsonObject, providers: readonly string[] | null, findings: Findings): TaskDraft {
-  const shape = readShape(node, taskTypes, 'a task', findings);
+  const shape = readShape(node, 'a task', findings);
   const handler = readHandler(shape, findings);
   const transition = readTransition(shape.object('transition'), findings);
   if (!shape.has('id')) findings.error('missing_member', placeOf(node), 'a task needs an id');
@@ -97,9 +78,9 @@ function vetTools(shape: Shape, providers: readonly string[] | null, findings: F
     }
     return;
   }
-  const tools = readShape(block, toolsTypes, 'tools', findings);
+  const tools = readShape(block, 'tools', findings);
   const name = tools.string('name');
-  if (name !== null && name.value !== '') warnUnknownProvider(name.value, name, providers, findings);
+  if (name !== null && name.value !== '') vetNamedTool(name, tools.string('tool_name'), providers, findings);
   else if (name !== null || !tools.has('name')) {
     findings.error('bad_tools_block', placeOf(name ?? block), 'tools needs the name of a provider');
   }

@@ -6,18 +6,11 @@ import { analyseFlow } from './flow.ts';
 import type { JsonNode, JsonString } from './json.ts';
 import { vetLoops } from './loops.ts';
 import { reads } from './readers.ts';
-import { type MemberType, readShape, type Shape } from './shape.ts';
+import { readShape, type Shape } from './shape.ts';
+import { meantAmong } from './spelling.ts';
 import { vetTargets } from './vet-branches.ts';
 import { stringsIn, vetMacros, vetTemplate, warnSecrets } from './vet-strings.ts';
 import { type TaskDraft, vetTask } from './vet-task.ts';
-
-const chainTypes: Readonly<Record<string, MemberType>> = {
-  id: 'string',
-  description: 'string',
-  debug: 'boolean',
-  tasks: 'array',
-  token_limit: 'integer',
-};
 
 const maxTasks = 500;
 
@@ -45,7 +38,7 @@ export async function vet(root: JsonNode, providers: readonly string[] | null, f
     findings.error('missing_member', placeOf(root), `${other.message}; ${other.next('<file>')}`);
     return;
   }
-  const chain = readShape(root, chainTypes, 'a chain', findings);
+  const chain = readShape(root, 'a chain', findings);
   vetChainId(chain, findings);
   warnSecrets(root, findings);
   const tasks = readTasks(chain, providers, findings);
@@ -164,7 +157,7 @@ function vetInputVars(tasks: readonly TaskDraft[], names: ReadonlySet<string>, f
     if (!whole && names.has(inputVar.value)) continue;
     const message = whole
       ? '"vars" is all variables, for templates; name the one that the task takes'
-      : `${JSON.stringify(inputVar.value)} is neither a variable nor a task of this chain`;
+      : `${JSON.stringify(inputVar.value)} is neither a variable nor a task of this chain${meantAmong(inputVar.value, names)}`;
     findings.error('input_var_unknown', placeOf(inputVar), message);
   }
 }

@@ -26,7 +26,9 @@ export const handlers: Readonly<Record<Handler, (step: Prepared) => Promise<Hand
   raise_error: async (step) => {
     const { entered, root } = step.run.state;
     const message = promptText(step.input.value, step.input.type);
-    // Where a failure led here, the message is followed by what went wrong first (04 §7.6).
-    return failed(failure('raised', entered === null ? message : `${message}: ${(root ?? entered).message}`));
+    // Where a failure led here, the message is followed by what went wrong first (04 §7.6), once: its own
+    // template may have said it.
+    const first = entered === null ? '' : (root ?? entered).message;
+    return failed(failure('raised', message.includes(first) ? message : `${message}: ${first}`));
   },
 };

@@ -1,4 +1,5 @@
 import type { ModelFailure, ModelRequest } from '../models/model.ts';
+import type { Task } from '../schema/chain.ts';
 import { RuntimeError, shownClass } from '../schema/errors.ts';
 import type { FinishReason, Message, ToolSpec, Usage } from '../schema/message.ts';
 import type { Route, TurnAdmission, TurnRequest } from '../schema/protocol.ts';
@@ -180,10 +181,14 @@ function stoppedTurn(step: Step, received: Reply | null): TurnEnd {
   return stopped.kind === 'cancelled' ? { kind: 'cancelled', received } : stopped;
 }
 
+/** As it was written; a bare number counts nanoseconds. */
+const limitText = (timeout: Task['timeout']): string =>
+  typeof timeout === 'number' ? `${timeout}ns` : (timeout ?? '');
+
 /** The failure of an attempt whose `timeout` is over (04 §15.5); unlike the run's own, `on_failure` sees it. */
 export const timedOut = (step: Step): Failure => ({
   code: 'timeout',
-  message: `the time limit of the task (${String(step.task.timeout)}) is over`,
+  message: `the time limit of the task (${limitText(step.task.timeout)}) is over`,
   final: false,
   retriable: true,
 });

@@ -153,7 +153,6 @@ describe('paths', () => {
     expect(await found(task('a', 'chat_completion', 'b'), task('b', 'noop', 'a'))).toEqual([
       'warning unbounded_loop /tasks/0',
     ]);
-    expect(await found(task('a', 'noop', 'b'), task('b', 'noop', 'a'))).toEqual([]);
     const bounded = {
       transition: {
         branches: [
@@ -163,6 +162,15 @@ describe('paths', () => {
       },
     };
     expect(await found(task('a', 'chat_completion', 'b'), task('b', 'noop', null, bounded))).toEqual([]);
+  });
+
+  test('so does a loop without a model, which would call its tool or move until it may not', async () => {
+    const read = { tools: { name: 'local_fs', tool_name: 'read_file', args: { path: 'x' } } };
+    const again = { transition: { on_failure: 'b' } };
+    expect(await found(task('a', 'tools', null, { ...read, ...again }), task('b', 'noop', 'a'))).toEqual([
+      'warning unbounded_loop /tasks/0',
+    ]);
+    expect(await found(task('a', 'noop', 'b'), task('b', 'noop', 'a'))).toEqual(['warning unbounded_loop /tasks/0']);
   });
 
   test('a bound of another loop does not count', async () => {

@@ -125,6 +125,15 @@ describe('a failed task', () => {
     });
   });
 
+  it('says the first error once where the template of raise_error says it', async () => {
+    const raise: Task = { id: 'raise', handler: 'raise_error', prompt_template: 'gave up, since {{ last_error }}' };
+    const failing: Task = { id: 'ask', handler: 'prompt_to_int', ...to('end', 'raise') };
+    const root = 'task ask failed after 1 attempt: no_number: "none" holds no number';
+    expect((await play({ chain: { tasks: [failing, raise] }, script: [says('none')] })).end).toMatchObject({
+      error: { message: `task raise failed after 1 attempt: gave up, since ${root}`, root },
+    });
+  });
+
   it('still reports the first error when the task that should mend it succeeded', async () => {
     const played = await play({
       chain: {

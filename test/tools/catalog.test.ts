@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { builtInTools } from '../../src/schema/tool-names.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
 import { refusingTool } from '../../src/tools/source.ts';
 import { type Bench, createBench } from './support.ts';
@@ -37,6 +38,12 @@ describe('the catalog', () => {
       'print.print',
       'engine.ask_human',
     ]);
+  });
+
+  it('holds those that a chain is vetted against', () => {
+    expect([...builtInTools].flatMap(([tools, names]) => names.map((tool) => `${tools}.${tool}`))).toEqual(
+      bench.catalog.list().map(({ tools, tool }) => `${tools}.${tool}`),
+    );
   });
 
   it('knows no shell unless the operator asked for it', () => {
