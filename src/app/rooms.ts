@@ -12,6 +12,7 @@ import { createObserver } from '../registry/observe.ts';
 import { createSetup } from '../registry/setup.ts';
 import { createRuns } from '../runs/runs.ts';
 import { createChangeJournal } from '../tools/files/change-journal.ts';
+import { machineKey } from '../store/private-file.ts';
 import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
@@ -121,7 +122,10 @@ export function openRooms(input: RoomsInput): Rooms {
     runsOf: (scope) => store.runs.idsOfSession(scope),
     now,
   });
-  const journal = createChangeJournal({ directory: toolOutput(machine.reinsHome) });
+  const journal = createChangeJournal({
+    directory: toolOutput(machine.reinsHome),
+    key: () => machineKey(machine.reinsHome, true),
+  });
   const { marks, lockPath } = store.documents;
   const ports: ToolPorts = { spawn: pools.spawn, findInLine: pools.findInLine, marks, spool, journal, lockPath, now };
   const budget = createBudget(store);

@@ -6,6 +6,7 @@ import { isOver } from '../schema/run.ts';
 import type { Audit } from '../store/audit.ts';
 import type { Documents } from '../store/documents.ts';
 import type { Feed } from '../store/feed.ts';
+import { machineKey } from '../store/private-file.ts';
 import { createChangeJournal } from '../tools/files/change-journal.ts';
 import { type FileUndo, lookAtChanges, undoFile } from '../tools/files/undo.ts';
 import { isInside } from '../tools/files/root.ts';
@@ -33,7 +34,10 @@ type Named = { readonly run_id: string };
 
 /** Puts back what the file tools of a run have changed. What commands did is not known, and stays. */
 export function createUndo(deps: UndoDeps) {
-  const journal = createChangeJournal({ directory: toolOutput(deps.reinsHome) });
+  const journal = createChangeJournal({
+    directory: toolOutput(deps.reinsHome),
+    key: () => machineKey(deps.reinsHome, false),
+  });
   const look = (runId: string) => lookAtChanges(runId, journal.changes(runId), journal);
   const shown = (run: RunRecord, files: readonly FileUndo[], errors: ReadonlyMap<string, string> = new Map()) => ({
     run_id: run.id,

@@ -27,6 +27,8 @@ const changeStates = [
   'changed_since',
   /** What it held before is not there any more, or was too large to be kept. */
   'not_kept',
+  /** What is noted of it does not come from this program. */
+  'not_proved',
   /** It is as the run left it, and somebody has closed it to writing. */
   'write_protected',
 ] as const;

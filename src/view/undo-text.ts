@@ -24,6 +24,8 @@ export const undoText = ({ state, created }: Pick<ChangedFile, 'state' | 'create
       return 'stays: changed since';
     case 'not_kept':
       return 'stays: what it held is not kept';
+    case 'not_proved':
+      return 'stays: what is noted of it does not come from this program';
     case 'write_protected':
       return 'stays: write-protected';
   }

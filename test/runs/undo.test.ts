@@ -74,6 +74,22 @@ describe('undoing a run', () => {
     expect(app.rows(`SELECT 1 FROM audit WHERE type = 'files_undone'`)).toHaveLength(1);
   });
 
+  it('leaves a file alone of which a command has noted something, and says so', async () => {
+    const run_id = await changeThree();
+    const victim = at('victim.txt');
+    writeFileSync(victim, 'mine');
+    const noted = { call_id: 'call_1', path: victim, before: null, after: sha256Of(Buffer.from('mine')) };
+    appendFileSync(join(app.place.home, '.reins/tool_output', run_id, 'changes'), `${JSON.stringify(noted)}\n`);
+    const { files } = await app.client.undoChanges({ run_id });
+    expect(files.map(({ path, state }) => [path, state])).toEqual([
+      ['a.txt', 'undone'],
+      ['b.txt', 'undone'],
+      ['new/c.txt', 'undone'],
+      ['victim.txt', 'not_proved'],
+    ]);
+    expect(text('victim.txt')).toBe('mine');
+  });
+
   it('leaves a file that something else has changed since, and undoes the others', async () => {
     const run_id = await changeThree();
     writeFileSync(at('a.txt'), 'mine\n');
@@ -128,7 +144,8 @@ describe('the changes of a run', () => {
   });
   afterEach(() => place.remove());
   const directory = (): string => join(place.dir, 'tool_output');
-  const kept = () => createChangeJournal({ directory: directory() });
+  const machine = new Uint8Array(32).fill(7);
+  const kept = (key: Uint8Array | null = machine) => createChangeJournal({ directory: directory(), key: () => key });
   const at = (name: string): string => join(place.workspace, name);
   const sha256 = (content: string): string => sha256Of(Buffer.from(content));
   const change = (name: string, before: string | null, after: string): FileChange => ({
@@ -208,10 +225,30 @@ describe('the changes of a run', () => {
   it('are read without a line that was cut, in files that only their owner reads', () => {
     note('a.txt', 'one', 'two');
     appendFileSync(join(directory(), 'run_1', 'changes'), '{"call_id":"call_2","pa');
-    expect(kept().changes('run_1')).toEqual([change('a.txt', 'one', 'two')]);
+    expect(kept().changes('run_1')).toEqual([{ ...change('a.txt', 'one', 'two'), proved: true }]);
     for (const name of readdirSync(join(directory(), 'run_1'))) {
       expect(statSync(join(directory(), 'run_1', name)).mode & 0o777).toBe(0o600);
     }
+  });
+
+  it('are believed only as this program has noted them, of this run and on this machine', async () => {
+    for (const name of ['a.txt', 'b.txt', 'c.txt']) writeFileSync(at(name), 'two');
+    note('a.txt', 'one', 'two');
+    const file = join(directory(), 'run_1', 'changes');
+    const line = readFileSync(file, 'utf8');
+    appendFileSync(file, line.replaceAll(at('a.txt'), at('b.txt')));
+    appendFileSync(file, `${JSON.stringify(change('c.txt', null, 'two'))}\n`);
+    expect(await states()).toEqual(['changed', 'not_proved', 'not_proved']);
+    // A line of another's beside one of ours: nobody knows which way the file went.
+    appendFileSync(file, `${JSON.stringify(change('a.txt', null, 'two'))}\n`);
+    expect(await states()).toEqual(['not_proved', 'not_proved', 'not_proved']);
+    for (const other of [new Uint8Array(32), null]) {
+      writeFileSync(file, line);
+      expect(kept(other).changes('run_1')).toEqual([{ ...change('a.txt', 'one', 'two'), proved: false }]);
+    }
+    mkdirSync(join(directory(), 'run_2'));
+    writeFileSync(join(directory(), 'run_2', 'changes'), line);
+    expect(kept().changes('run_2')).toMatchObject([{ proved: false }]);
   });
 
   it('fail nothing where they cannot be kept', () => {

@@ -93,7 +93,7 @@ export function createBench(options: BenchOptions = {}): Bench {
     findInLine: options.findInLine ?? ((search, line) => findInLine({ ...search, line })),
     marks,
     spool,
-    journal: createChangeJournal({ directory: join(temp.home, 'tool_output') }),
+    journal: createChangeJournal({ directory: join(temp.home, 'tool_output'), key: () => new Uint8Array(32) }),
     lockPath: async () => () => {},
     now: () => Date.now(),
   };

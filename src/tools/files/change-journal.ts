@@ -1,7 +1,9 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { is } from 'superstruct';
+import { assign, is, object, optional, string } from 'superstruct';
 import { FileChange } from '../../schema/file-change.ts';
+import { canonicalJson } from '../../text/canonical-json.ts';
 import { makeDirectory, openNew, spoolBase } from '../spool.ts';
 import type { ChangeJournal } from '../tool.ts';
 import { sha256Of } from './commit.ts';
@@ -10,12 +12,25 @@ import { sha256Of } from './commit.ts';
 const keptBytes = 8 * 1024 * 1024;
 const fileName = 'changes';
 
+/** A line: the change, and the mark of whoever noted it. */
+const Line = assign(FileChange, object({ mac: optional(string()) }));
+
+/** @property proved this program has noted it for this run */
+export type NotedChange = FileChange & { readonly proved: boolean };
+
+export type JournalDeps = {
+  readonly directory: string;
+  /** The machine's key, which no tool may read; null where there is none. */
+  readonly key: () => Uint8Array | null;
+};
+
 /**
  * The changes of a run beside the results of its calls, `<REINS_HOME>/tool_output/<run id>/`: a line for each in `changes`,
  * and what a file held before under its SHA-256. It is kept and removed with them (05 §2.5), and has no name that a tool
- * may read (`@output/…` has no dot but before `stdout` and `stderr`).
+ * may read (`@output/…` has no dot but before `stdout` and `stderr`). Commands may still write there, so each line bears a mark
+ * made with the machine's key: undoing would take their word for what a file is to hold.
  */
-export function createChangeJournal(deps: { readonly directory: string }) {
+export function createChangeJournal(deps: JournalDeps) {
   const directoryOf = (runId: string): string => join(deps.directory, spoolBase(runId));
   const journal: ChangeJournal = {
     note(runId, change, before) {
@@ -24,7 +39,9 @@ export function createChangeJournal(deps: { readonly directory: string }) {
         makeDirectory(deps.directory);
         makeDirectory(directory);
         if (before !== null && before.length <= keptBytes) keep(join(directory, keptName(change.before)), before);
-        append(join(directory, fileName), `${JSON.stringify(change)}\n`);
+        const key = deps.key();
+        const line = key === null ? change : { ...change, mac: macOf(key, runId, change) };
+        append(join(directory, fileName), `${JSON.stringify(line)}\n`);
       } catch {
         // As with the results of calls: what cannot be kept fails nothing.
       }
@@ -33,10 +50,12 @@ export function createChangeJournal(deps: { readonly directory: string }) {
   return {
     ...journal,
 
-    /** In their order; a line that was cut or is none of ours is passed over. */
-    changes(runId: string): readonly FileChange[] {
+    /** In their order; a line that was cut or has another form is passed over. */
+    changes(runId: string): readonly NotedChange[] {
       const text = readOrNull(join(directoryOf(runId), fileName))?.toString('utf8') ?? '';
-      return text.split('\n').flatMap((line) => changeOf(line));
+      if (text === '') return [];
+      const key = deps.key();
+      return text.split('\n').flatMap((line) => changeOf(line, runId, key));
     },
 
     /** What a file held under this digest; null when it was not kept, or is something else by now. */
@@ -76,14 +95,24 @@ function append(path: string, line: string): void {
   }
 }
 
-function changeOf(line: string): readonly FileChange[] {
+const macOf = (key: Uint8Array, runId: string, change: FileChange): string =>
+  createHmac('sha256', key)
+    .update(canonicalJson({ change_of: runId, ...change }))
+    .digest('hex');
+
+function changeOf(line: string, runId: string, key: Uint8Array | null): readonly NotedChange[] {
   try {
     const value: unknown = JSON.parse(line);
-    return is(value, FileChange) ? [value] : [];
+    if (!is(value, Line)) return [];
+    const { mac = '', ...change } = value;
+    return [{ ...change, proved: key !== null && areSame(mac, macOf(key, runId, change)) }];
   } catch {
     return [];
   }
 }
+
+const areSame = (given: string, right: string): boolean =>
+  given.length === right.length && timingSafeEqual(Buffer.from(given, 'latin1'), Buffer.from(right, 'latin1'));
 
 function readOrNull(path: string): Buffer | null {
   let fd: number;

@@ -1,8 +1,8 @@
 import { rmdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { ChangedFile, FileChange } from '../../schema/file-change.ts';
+import type { ChangedFile } from '../../schema/file-change.ts';
 import { fail, isFailure, type ToolFailure } from '../failure.ts';
-import type { KeptChanges } from './change-journal.ts';
+import type { KeptChanges, NotedChange } from './change-journal.ts';
 import { commitFile, type Preimage, protectedFault, readState, removeFile } from './commit.ts';
 import { factsOfReal, type PathFacts, realPathOf } from './root.ts';
 
@@ -23,17 +23,21 @@ type Kept = Pick<KeptChanges, 'kept'>;
 /** Looks at each file that the changes are of, in the order in which they were first changed. Changes nothing. */
 export async function lookAtChanges(
   runId: string,
-  changes: readonly FileChange[],
+  changes: readonly NotedChange[],
   journal: Kept,
 ): Promise<readonly FileUndo[]> {
-  const files = new Map<string, FileChange[]>();
-  for (const change of changes) files.set(change.path, [...(files.get(change.path) ?? []), change]);
+  const files = new Map<string, NotedChange[]>();
+  for (const change of changes) {
+    const own = files.get(change.path);
+    if (own === undefined) files.set(change.path, [change]);
+    else own.push(change);
+  }
   const looked: FileUndo[] = [];
   for (const [path, own] of files) looked.push(await lookAt(runId, path, own, journal));
   return looked;
 }
 
-async function lookAt(runId: string, path: string, own: readonly FileChange[], journal: Kept): Promise<FileUndo> {
+async function lookAt(runId: string, path: string, own: readonly NotedChange[], journal: Kept): Promise<FileUndo> {
   const facts = factsOfReal(path);
   const read = facts === null ? null : await readState(facts);
   const now = isFailure(read) ? null : read;
@@ -41,6 +45,8 @@ async function lookAt(runId: string, path: string, own: readonly FileChange[], j
   const { before, made = 0 } = own[0] ?? { before: null };
   const known = { path, created: before === null, calls: own.length, facts, now, made };
   const as = (state: FileUndo['state'], old: Buffer | null = null): FileUndo => ({ ...known, state, old });
+  // Of what somebody else has noted nothing is believed, and nothing of the file's other lines either.
+  if (!own.every(({ proved }) => proved)) return as('not_proved');
   if (facts === null || isFailure(read)) return as('changed_since');
   if (sha256 === before) return as('undone');
   if (!ledTo(own, sha256)) return as('changed_since');
@@ -53,7 +59,7 @@ async function lookAt(runId: string, path: string, own: readonly FileChange[], j
  * Whether these changes alone led to what is there now. A change is noted before it is made: one that was killed in between
  * has left what was there, so each may or may not have been made.
  */
-function ledTo(own: readonly FileChange[], now: string | null): boolean {
+function ledTo(own: readonly NotedChange[], now: string | null): boolean {
   const reached = new Set<string | null>([own[0]?.before ?? null]);
   for (const { before, after } of own) if (reached.has(before)) reached.add(after);
   return reached.has(now);
