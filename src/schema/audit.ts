@@ -1,3 +1,6 @@
+import { assign, number, object, string } from 'superstruct';
+import type { Known } from './shape.ts';
+
 /** Types of audit rows (03 §14, 11 §2.5) that exist so far. */
 export type AuditType =
   | 'decision'
@@ -79,16 +82,18 @@ export type AuditCheck = {
 };
 
 /** Heads of a log that were noted outside the database and are not in it. */
-export type AuditLoss = {
-  readonly heads: number;
+const AuditLoss = object({
+  heads: number(),
   /** Numbers of the first and the last of them. */
-  readonly from_seq: number;
-  readonly to_seq: number;
+  from_seq: number(),
+  to_seq: number(),
   /** Hash of the last one. */
-  readonly old_head: string;
+  old_head: string(),
   /** When the newest was noted; milliseconds since the epoch. */
-  readonly noted_until: number;
-};
+  noted_until: number(),
+});
+export type AuditLoss = Known<typeof AuditLoss>;
 
 /** An entry in which the operator says that a backup was put in the place of the database: what is missing since then. */
-export type AuditRestored = AuditLoss & { readonly seq: number; readonly at: number; readonly hash: string };
+export const AuditRestored = assign(object({ seq: number(), at: number(), hash: string() }), AuditLoss);
+export type AuditRestored = Known<typeof AuditRestored>;

@@ -1,5 +1,6 @@
+import { validate } from 'superstruct';
+import { type AuditLoss, AuditRestored, type AuditRow } from '../schema/audit.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { AuditLoss, AuditRestored, AuditRow } from '../schema/audit.ts';
 import type { Anchor, NotedHead } from './audit-anchors.ts';
 
 /** Heads that were noted and are not in the log, told as one; null where there is none. */
@@ -32,37 +33,14 @@ export function restoredIn(row: Pick<AuditRow, 'seq' | 'at' | 'type' | 'hash' | 
 /** The same, marked or not. */
 export function saidIn({ seq, at, type, hash, body }: Parameters<typeof restoredIn>[0]): readonly AuditRestored[] {
   const said: unknown = type === 'restored' ? [{ ...body, seq, at, hash }] : body['restored'];
-  return Array.isArray(said) ? said.filter(isRestored).map(membersOf) : [];
+  return Array.isArray(said) ? said.flatMap(restoredOf) : [];
 }
 
 /** Without whoever said it, which the entry has. */
-const membersOf = ({
-  seq,
-  at,
-  hash,
-  heads,
-  from_seq,
-  to_seq,
-  old_head,
-  noted_until,
-}: AuditRestored): AuditRestored => ({
-  seq,
-  at,
-  hash,
-  heads,
-  from_seq,
-  to_seq,
-  old_head,
-  noted_until,
-});
-
-const isRestored = (value: unknown): value is AuditRestored =>
-  typeof value === 'object' &&
-  value !== null &&
-  ['hash', 'old_head'].every((name) => typeof Reflect.get(value, name) === 'string') &&
-  ['seq', 'at', 'heads', 'from_seq', 'to_seq', 'noted_until'].every(
-    (name) => typeof Reflect.get(value, name) === 'number',
-  );
+function restoredOf(said: unknown): readonly AuditRestored[] {
+  const [, restored] = validate(said, AuditRestored, { coerce: true, mask: true });
+  return restored === undefined ? [] : [restored];
+}
 
 /** @throws RuntimeError config_invalid: entries that do not follow from each other were never a log of this program */
 export const notABackup = (broken: { readonly seq: number; readonly reason: string }): RuntimeError =>
