@@ -7,7 +7,7 @@ import type { Judged } from './stages.ts';
  */
 export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullable<Preview['anew']> {
   if (before.verdict?.edited !== undefined) return { edited: true, args: before.args, why: [] };
-  const { evaluation, places, programs } = judged;
+  const { prepared, evaluation, places, programs } = judged;
   const program = (exec: Ask['record']['exec']) => JSON.stringify([exec?.file, exec?.program]);
   const why = [
     ...((before.preimage?.sha256 ?? null) === (preview.preimage?.sha256 ?? null)
@@ -20,7 +20,9 @@ export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullab
     ...(program(before.record.exec) === program(evaluation.exec) && (before.preview.programs ?? programs) === programs
       ? []
       : [evaluation.exec === null ? 'the tool is another one of that name' : 'the program is another one']),
-    ...(before.preview.places === places ? [] : ['its paths lead elsewhere']),
+    ...(before.preview.places === places
+      ? []
+      : [prepared.meant === null ? 'its paths lead elsewhere' : 'what it is about is another one']),
     ...(before.policy.sha256 === evaluation.policy.sha256 ? [] : ['the policy is another one']),
   ];
   return { edited: false, why: why.length > 0 ? why : [otherArguments(judged)] };

@@ -7,6 +7,7 @@ import type { ExecFact, FileIdentity, PolicyCall, PolicyHost } from '../schema/p
 import { baseName } from '../shell/programs.ts';
 import type { Tool } from '../tools/tool.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import type { Prepared } from './stages.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -16,11 +17,14 @@ export function callHash(call: PolicyCall, cwd: string, exec: ExecFact | null): 
   return sha256(canonicalJson({ v: 1, tools: call.tools, tool: call.tool, args: call.args, cwd, exec: executed }));
 }
 
-/** A digest of where the directory and the path of a call lead: the same words mean another file once a link stands among them. */
-export function placesOf({ args }: PolicyCall, host: PolicyHost): string {
-  const { path } = args;
+/**
+ * A digest of where the directory and the path of a call lead, and of what else its words stand for: the same words mean
+ * another file once a link stands among them, and another plan once that is the active one.
+ */
+export function placesOf({ call, meant }: Pick<Prepared, 'call' | 'meant'>, host: PolicyHost): string {
+  const { path } = call.args;
   const named = typeof path === 'string' && !path.includes('\0') ? pathValue(path, host).real() : null;
-  return sha256(JSON.stringify([host.realPath(host.cwd), named]));
+  return sha256(JSON.stringify([host.realPath(host.cwd), named, ...(meant === null ? [] : [meant])]));
 }
 
 /**

@@ -69,7 +69,7 @@ export function createGate(deps: GateDeps) {
     const hash = callHash(prepared.call, prepared.cwd, evaluation.exec);
     const asks = evaluation.action === 'approve';
     const programs = asks ? (programsOf(prepared.site.command, host) ?? originOf(found.tool)) : null;
-    const places = placesOf(prepared.call, host);
+    const places = placesOf(prepared, host);
     const judged: Judged = { prepared, evaluation, hash, places, programs, outdated: null };
     // What has been asked about already goes by its own verdict, once it has one.
     const isOpen = planned === null || planned.ask_id === null || deps.asks.show(planned.ask_id).state === 'pending';

@@ -66,6 +66,7 @@ export async function prepareCall({ run, request, found }: GateCall): Promise<Pr
     facts: prepared.facts,
     looked: prepared.looked ?? null,
     ...(prepared.leaves === undefined ? {} : { leaves: prepared.leaves }),
+    meant: prepared.meant ?? null,
     site,
     cwd: prepared.cwd,
     summary: prepared.summary,

@@ -57,6 +57,8 @@ export type Prepared = {
   readonly looked: Looked | null;
   /** Absent where it leaves no file behind. */
   readonly leaves?: NonNullable<Extract<ToolPrepared<unknown>, { ok: true }>['leaves']>;
+  /** Null where arguments and paths say what the call is about. */
+  readonly meant: string | null;
   readonly site: ToolSite;
   readonly cwd: string;
   readonly summary: string;
@@ -67,7 +69,7 @@ export type Judged = {
   readonly prepared: Prepared;
   readonly evaluation: Evaluation;
   readonly hash: string;
-  /** Where its directory and its path led when it was judged. */
+  /** Where its directory and its path led when it was judged, and what else it was about. */
   readonly places: string;
   /** What its commands would start, or which server or service would answer; null where neither is, or nobody is asked. */
   readonly programs: string | null;

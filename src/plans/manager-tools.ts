@@ -34,6 +34,52 @@ export function createManagerTools(load: Load): readonly Tool[] {
   return [createPlan(load), runNextStep(load), getStatus(load), retryStep(load), skipStep(load)];
 }
 
+/** The active plan as a call was judged; null where there is none. */
+type ActivePlan = Pick<Plan, 'id' | 'name' | 'steps'> | null;
+
+/**
+ * Says which plan a call is about, and acts on that one: while a person is asked, another may become the active plan.
+ * @param what of this plan it is about
+ */
+const ofActive =
+  <A>(load: Load, what: (args: A, plan: ActivePlan) => string) =>
+  async (args: A, site: ToolSite) => {
+    const plan = await activePlan(load);
+    const text = what(args, plan);
+    return {
+      ok: true,
+      facts: plan,
+      cwd: site.root,
+      summary: plan === null ? text : `${plan.name}: ${text}`,
+      ...(plan === null ? {} : { meant: plan.id }),
+    } as const;
+  };
+
+async function activePlan(load: Load): Promise<ActivePlan> {
+  try {
+    return await (await load()).operations.showPlan(active);
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'not_found') return null;
+    throw error;
+  }
+}
+
+const stepText = (ordinal: number, plan: ActivePlan): string => {
+  const step = plan?.steps.find((each) => each.ordinal === ordinal);
+  return step === undefined ? `step ${ordinal}` : `step ${ordinal}, ${firstLine(step.description)}`;
+};
+
+const firstLine = (text: string): string => text.split('\n', 1)[0]?.slice(0, 100) ?? '';
+
+/** The step that is run next, or that stands in the way. */
+function nextText(plan: ActivePlan): string {
+  const next = plan?.steps.find(({ status }) => status !== 'completed' && status !== 'skipped');
+  return next === undefined ? 'run the next step' : `run ${stepText(next.ordinal, plan)}`;
+}
+
+/** The plan by its name, or whichever is active for who finds none. */
+const named = (plan: ActivePlan) => ({ plan: plan?.name ?? null });
+
 const here = (summary: string) => (_args: unknown, site: ToolSite) =>
   ({ ok: true, facts: null, cwd: site.root, summary }) as const;
 
@@ -48,7 +94,7 @@ function createPlan(load: Load): Tool {
       read_only: false,
     },
     args,
-    prepare: ({ goal }, site) => here(`plan: ${goal.split('\n', 1)[0]?.slice(0, 100) ?? ''}`)(null, site),
+    prepare: ({ goal }, site) => here(`plan: ${firstLine(goal)}`)(null, site),
     execute: ({ goal }, context) =>
       answered(async () => {
         const deps = await load();
@@ -80,7 +126,7 @@ function createPlan(load: Load): Tool {
 }
 
 function runNextStep(load: Load): Tool {
-  return defineTool<object, null>({
+  return defineTool<object, ActivePlan>({
     spec: {
       tools: 'plan_manager',
       tool: 'run_next_step',
@@ -89,14 +135,14 @@ function runNextStep(load: Load): Tool {
       read_only: false,
     },
     args: nothing,
-    prepare: here('run the next step of the active plan'),
+    prepare: ofActive(load, (_args, plan) => nextText(plan)),
     execute: (_args, context) =>
       answered(async () => {
         const deps = await load();
         const parent = deps.parent(context.run_id);
         const options = optionsOf(parent);
         if (options === null) return spent();
-        const started = await deps.runs.nextStep({ ...active, shell: false, run: options }, parent.ref);
+        const started = await deps.runs.nextStep({ ...named(context.facts), shell: false, run: options }, parent.ref);
         if (started.kind === 'done') return { ok: true, value: { status: 'done', message: 'All steps are complete.' } };
         const { run_id } = started.run;
         await followed(deps, parent, context, run_id);
@@ -129,7 +175,7 @@ function getStatus(load: Load): Tool {
 }
 
 function retryStep(load: Load): Tool {
-  return defineTool<Ordinal, null>({
+  return defineTool<Ordinal, ActivePlan>({
     spec: {
       tools: 'plan_manager',
       tool: 'retry_step',
@@ -138,17 +184,17 @@ function retryStep(load: Load): Tool {
       read_only: false,
     },
     args: ordinalOnly,
-    prepare: ({ ordinal }, site) => here(`retry step ${ordinal}`)(null, site),
-    execute: ({ ordinal }) =>
+    prepare: ofActive<Ordinal>(load, ({ ordinal }, plan) => `retry ${stepText(ordinal, plan)}`),
+    execute: ({ ordinal }, { facts }) =>
       answered(async () => {
-        await (await load()).operations.retryStep({ ...active, ordinal });
+        await (await load()).operations.retryStep({ ...named(facts), ordinal });
         return { ok: true, value: { ordinal, status: 'reset_to_pending' } };
       }),
   });
 }
 
 function skipStep(load: Load): Tool {
-  return defineTool<Ordinal, null>({
+  return defineTool<Ordinal, ActivePlan>({
     spec: {
       tools: 'plan_manager',
       tool: 'skip_step',
@@ -157,10 +203,10 @@ function skipStep(load: Load): Tool {
       read_only: false,
     },
     args: ordinalOnly,
-    prepare: ({ ordinal }, site) => here(`skip step ${ordinal}`)(null, site),
-    execute: ({ ordinal }) =>
+    prepare: ofActive<Ordinal>(load, ({ ordinal }, plan) => `skip ${stepText(ordinal, plan)}`),
+    execute: ({ ordinal }, { facts }) =>
       answered(async () => {
-        await (await load()).operations.skipStep({ ...active, ordinal });
+        await (await load()).operations.skipStep({ ...named(facts), ordinal });
         return { ok: true, value: { ordinal, status: 'skipped' } };
       }),
   });
@@ -189,7 +235,7 @@ const spent = (): ToolResult => ({
 async function followed(
   deps: ManagerDeps,
   parent: ParentRun,
-  context: Pick<ToolContext<null>, 'signal'>,
+  context: Pick<ToolContext<unknown>, 'signal'>,
   runId: string,
 ): Promise<void> {
   const stop = (): void => void deps.cancel(runId, 'the run that started it was stopped').catch(() => undefined);

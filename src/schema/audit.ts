@@ -1,4 +1,4 @@
-import { assign, number, object, string } from 'superstruct';
+import { assign, number, object, string, validate } from 'superstruct';
 import type { Known } from './shape.ts';
 
 /** Types of audit rows (03 §14, 11 §2.5) that exist so far. */
@@ -95,5 +95,11 @@ const AuditLoss = object({
 export type AuditLoss = Known<typeof AuditLoss>;
 
 /** An entry in which the operator says that a backup was put in the place of the database: what is missing since then. */
-export const AuditRestored = assign(object({ seq: number(), at: number(), hash: string() }), AuditLoss);
+const AuditRestored = assign(object({ seq: number(), at: number(), hash: string() }), AuditLoss);
 export type AuditRestored = Known<typeof AuditRestored>;
+
+/** What an entry says of it, without whoever said it, which the entry has. */
+export function restoredFrom(said: unknown): readonly AuditRestored[] {
+  const [, restored] = validate(said, AuditRestored, { coerce: true, mask: true });
+  return restored === undefined ? [] : [restored];
+}

@@ -1,5 +1,4 @@
-import { validate } from 'superstruct';
-import { type AuditLoss, AuditRestored, type AuditRow } from '../schema/audit.ts';
+import { type AuditLoss, type AuditRestored, type AuditRow, restoredFrom } from '../schema/audit.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Anchor, NotedHead } from './audit-anchors.ts';
 
@@ -33,13 +32,7 @@ export function restoredIn(row: Pick<AuditRow, 'seq' | 'at' | 'type' | 'hash' | 
 /** The same, marked or not. */
 export function saidIn({ seq, at, type, hash, body }: Parameters<typeof restoredIn>[0]): readonly AuditRestored[] {
   const said: unknown = type === 'restored' ? [{ ...body, seq, at, hash }] : body['restored'];
-  return Array.isArray(said) ? said.flatMap(restoredOf) : [];
-}
-
-/** Without whoever said it, which the entry has. */
-function restoredOf(said: unknown): readonly AuditRestored[] {
-  const [, restored] = validate(said, AuditRestored, { coerce: true, mask: true });
-  return restored === undefined ? [] : [restored];
+  return Array.isArray(said) ? said.flatMap(restoredFrom) : [];
 }
 
 /** @throws RuntimeError config_invalid: entries that do not follow from each other were never a log of this program */

@@ -171,6 +171,8 @@ export type Prepared<F> =
       readonly looked?: Looked;
       /** The file that it will leave behind, by its real path; absent where it changes none. */
       readonly leaves?: () => { readonly path: string; readonly file: ForeseenFile };
+      /** What its words stand for at this moment, where arguments and paths do not say it: an answer is given to this. */
+      readonly meant?: string;
       /** The call's directory (02 §7.2), absolute. */
       readonly cwd: string;
       /** One line for cards and lists (03 §1.1): command line, path, URL host. */

@@ -92,6 +92,39 @@ describe('plan_manager', () => {
     expect((await show()).steps[0]).toMatchObject({ status: 'pending' });
   });
 
+  test('starts the step of the plan that was asked about, and asks anew where another one is active by then', async () => {
+    const { chat, client, plan } = await open(done, { default_action: 'allow', rules: [] });
+    const first = await plan('first goal', { from: '- read\n- write' });
+    const second = await plan('second goal', { from: '- delete' });
+    await client.switchPlan({ plan: first.name });
+    const { run_id } = await chat('run', { on_ask: 'ask' });
+    const asked: string[] = [];
+    for await (const batch of client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+      for (const event of batch) {
+        if (event.kind !== 'ask') continue;
+        asked.push(event.ask_id);
+        if (asked.length === 1) await client.switchPlan({ plan: second.name });
+        await client.answerAsk({
+          id: event.ask_id,
+          outcome: 'approve',
+          feedback: null,
+          text: null,
+          remember: null,
+          binding: null,
+        });
+      }
+    }
+    const asks = await Promise.all(asked.map((id) => client.showAsk({ id })));
+    expect(
+      asks.map(({ summary, preview }) => [summary, preview.anew?.edited === false ? preview.anew.why : null]),
+    ).toEqual([
+      [`${first.name}: run step 1, read`, null],
+      [`${second.name}: run step 1, delete`, ['what it is about is another one']],
+    ]);
+    const states = async (name: string) => (await client.showPlan({ plan: name })).steps.map(({ status }) => status);
+    expect([await states(first.name), await states(second.name)]).toEqual([['pending', 'pending'], ['completed']]);
+  });
+
   test('gives a step no shell, and no plans of its own', async () => {
     const { rows, plan } = await open(done);
     await plan('g', { from: '- one' });
