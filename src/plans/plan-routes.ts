@@ -1,6 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import { comesAfter, type Page, type PageWanted, slicePage } from '../schema/page.ts';
 import type { NewPlan, NextStarted, NextStep, Plan, PlanHead, PlanningStep, PlanRunOptions } from '../schema/plan.ts';
+import { isObject } from '../text/json-object.ts';
 import { planMarkdown } from '../view/plan-lines.ts';
 import type { Auto } from './auto.ts';
 import type { createPlanningWatch } from './planning-watch.ts';
@@ -73,13 +74,16 @@ export function createPlanRoutes(deps: PlanRouteDeps) {
       readonly steps?: readonly string[] | undefined;
       readonly explore?: boolean | undefined;
     }): Promise<Shown | { readonly run_id: string }> {
-      const first = await deps.newPlan({
+      const wanted = {
         goal,
         from: steps === undefined ? null : JSON.stringify(steps),
         explore: explore === true,
         planner_model: options.model ?? null,
         shell: false,
         run: deps.request(options),
+      };
+      const first = await deps.newPlan(wanted).catch((error: unknown) => {
+        throw aboutSteps(error);
       });
       return first.kind === 'plan' ? shown(first.plan) : begun(first);
     },
@@ -139,6 +143,12 @@ export function createPlanRoutes(deps: PlanRouteDeps) {
     },
   };
 }
+
+/** What is wrong with the steps, under the name that they have in a body. */
+const aboutSteps = (error: unknown): unknown =>
+  error instanceof RuntimeError && isObject(error.data) && error.data['param'] === 'from'
+    ? new RuntimeError(error.code, error.message, { cause: error, hints: error.hints, data: { param: 'steps' } })
+    : error;
 
 /** A step that is in the way is a conflict here (09 §6.5). */
 async function orConflict<T>(body: () => Promise<T>): Promise<T> {

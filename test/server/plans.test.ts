@@ -96,6 +96,20 @@ test('steps that are given need no model, and one is run at a time', async () =>
   ]);
 });
 
+test('steps that cannot be taken are named as the body names them', async () => {
+  const opened = await open(done);
+  const { status, json } = await opened.call('POST', '/api/plans', { body: { goal: 'g', steps: [' '] } });
+  expect([status, json['error']]).toEqual([
+    400,
+    {
+      message: 'The steps cannot be read: step 1 is empty.',
+      type: 'invalid_request_error',
+      code: 'invalid_parameter',
+      param: 'steps',
+    },
+  ]);
+});
+
 test('with auto the steps follow one another to the end', async () => {
   const opened = await open(done);
   await opened.call('POST', '/api/plans', { body: { goal: 'g', steps: ['one', 'two', 'three'] } });
