@@ -151,11 +151,17 @@ function tooLong({ load, tokens, ratio, limit, reserve, raise }: Overflow): Fail
   );
 }
 
-/** What else helps: no history is short enough beside an answer that takes all of the limit. */
-function whatFits({ shift, maxTokens, prefaceTokens = 0 }: Load, limit: number): string {
-  if (maxTokens !== null && maxTokens >= limit) return 'lower max_tokens of the task';
-  if (prefaceTokens > limit / 2)
-    return 'shorten the preface (that of the shipped chains is AGENTS.md of the workspace)';
+/** What else helps: no history is short enough beside a part that takes more than half of the limit. */
+function whatFits(load: Load, limit: number): string {
+  const { shift, maxTokens, prefaceTokens = 0, toolTokens, systemTokens } = load;
+  const parts: readonly (readonly [tokens: number, advice: string])[] = [
+    [maxTokens ?? 0, 'lower max_tokens of the task'],
+    [prefaceTokens, 'shorten the preface (that of the shipped chains is AGENTS.md of the workspace)'],
+    [toolTokens, 'offer fewer tools (tools and hide_tools of the task)'],
+    [systemTokens - prefaceTokens, 'shorten the system_instruction'],
+  ];
+  const [tokens, advice] = parts.reduce((most, part) => (part[0] > most[0] ? part : most));
+  if (tokens > limit / 2) return advice;
   return shift ? 'shorten the input' : 'set shift or compact_policy on the task, shorten the input';
 }
 

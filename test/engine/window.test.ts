@@ -57,6 +57,20 @@ describe('a history that outgrows the context', () => {
     expect(await raise(0, 0, 1000)).toMatch(/^reins model set-context .* --context <n>$/);
   });
 
+  it('names the part that leaves the history no room', async () => {
+    const advice = async (config: ExecuteConfig, over: object = {}): Promise<unknown> => {
+      const { tasks, ...chain } = chat({ shift: true, ...config });
+      const made = { ...chain, tasks: tasks.map((task) => ({ ...task, ...over })) };
+      const description = 'd'.repeat(8000);
+      const tools = [{ tools: 'x', tool: 'y', description, input_schema: {}, read_only: true }];
+      const { end } = await play({ chain: made, job: { ...session(41), tools } });
+      return end.kind === 'failed' ? /; (.*), or raise/.exec(end.error.message)?.[1] : end.kind;
+    };
+    expect(await advice({ max_tokens: 1990 })).toBe('lower max_tokens of the task');
+    expect(await advice({ tools: ['*'] })).toBe('offer fewer tools (tools and hide_tools of the task)');
+    expect(await advice({}, { system_instruction: 's'.repeat(8000) })).toBe('shorten the system_instruction');
+  });
+
   it('knows a model by any name', async () => {
     const named = { ...route, model: 'constructor', context: 1000 };
     const played = await play({
