@@ -1,4 +1,5 @@
 import { agentCap } from '../policy/attention.ts';
+import { searchesDirectories } from '../policy/search.ts';
 import type { Ask } from '../schema/ask.ts';
 import { shareOf } from './bounds.ts';
 import type { LedgerDeps } from './entries.ts';
@@ -40,6 +41,9 @@ export function offerToAgent(deps: OfferDeps, { run, planned }: AskedCall, judge
   const cap = agentCap(policy.attention, ask.kind);
   const waits = run.onAsk === 'ask' || run.onAsk === 'wait';
   if (cap === null || !waits || reservedCall(run, judged) !== null) return nobody;
+  // Unlike one that a rule grants, an approved search leaves nothing out: it reads what agents may not let be read.
+  const { site, cwd } = judged.prepared;
+  if (searchesDirectories(site.command, run.host(cwd))) return nobody;
   // Once for each ask (03 §7.1): a run that was resumed does not ask again what was left to people.
   const { adjudicator } = ask.preview;
   if (adjudicator !== undefined) {

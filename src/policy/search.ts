@@ -1,3 +1,4 @@
+import type { CommandReading } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { manyNamed, programName } from './analysis.ts';
 import { expandBraces } from './braces.ts';
@@ -49,6 +50,15 @@ export function searching(words: readonly string[], host: PolicyHost): readonly 
   const at = end === -1 ? words.length : end;
   return [...words.slice(0, at), ...left, ...words.slice(at)];
 }
+
+/** Whether some command of a line searches through whole directories: it reads what no operand names. */
+export const searchesDirectories = (reading: CommandReading | null, host: PolicyHost): boolean =>
+  reading !== null &&
+  reading.form !== 'none' &&
+  reading.commands.some(({ words: [program, ...rest] }) => {
+    const given = rest.map(({ text }) => text);
+    return program !== undefined && leftOut(programName(program.text, host), given).length > 0;
+  });
 
 function leftOut(name: string, rest: readonly string[]): readonly string[] {
   const { files, directories, places } = guardedNames();

@@ -331,6 +331,21 @@ describe('an ask that only people answer', () => {
     await left(await withAgent(['.git/config'], [answers('approve')], asking(agentMay, [allow])));
   });
 
+  it('is about a search of whole directories, which reads what no word of it names', async () => {
+    const search = call('local_shell.local_shell', { command: 'env grep -rn KEY .' });
+    const running = await attended([answers('approve'), says('done', results(1)), calls([search])], asking());
+    writeFileSync(join(running.place.workspace, '.env'), 'KEY=secret');
+    await running.client.setConfig({ key: 'shell', value: 'true' });
+    await left(running);
+    // One that names its files is still the agent's.
+    await app?.close();
+    const one = call('local_shell.local_shell', { command: 'grep -n KEY notes' });
+    const named = await attended([answers('approve'), says('done', results(1)), calls([one])], asking());
+    await named.client.setConfig({ key: 'shell', value: 'true' });
+    await named.run({ on_ask: 'wait' });
+    expect(verdicts(named)).toEqual([{ state: 'approved', by: 'agent:judge' }]);
+  });
+
   it('is about a spent bound', async () => {
     const policy = { ...asking(), default_action: 'allow', compute: { maxToolCalls: 1, onExhausted: 'ask' } };
     await left(await withAgent(['a', 'b'], [answers('approve')], policy));
