@@ -380,6 +380,22 @@ describe('a tools task', () => {
     expect(played.log.slice(0, 3)).toEqual(['step_started', 'checkpoint', 'callTool web.post']);
   });
 
+  it('takes the text of an object where it names no arguments and the tool takes no input', async () => {
+    const tools = [{ ...post, input_schema: { type: 'object', properties: { text: { type: 'string' } } } }];
+    const sent = async (value: string, args?: object): Promise<unknown> =>
+      (await run({ tools: { ...block, ...(args && { args }) } }, { tools, input: { type: 'string', value } })).calls[0]
+        ?.arguments;
+    expect(await sent(' {"text":"a"}\n')).toBe('{"text":"a"}');
+    // What is no single object stays a text, which this tool does not take.
+    for (const text of ['["a"]', '{"text":"a"', '{"text":"a","text":"b"}', 'see {"text":"a"}']) {
+      expect(await sent(text)).toBe('{}');
+    }
+    // A file that was read before adds nothing to arguments that the author has named.
+    expect(await sent('{"name":"x"}', { text: '{{ input }}' })).toBe('{"text":"{\\"name\\":\\"x\\"}"}');
+    const asInput = await run({}, { input: { type: 'string', value: '{"text":"a"}' } });
+    expect(asInput.calls[0]?.arguments).toBe('{"input":"{\\"text\\":\\"a\\"}"}');
+  });
+
   it('passes another input under the name input when the schema has it', async () => {
     expect((await run({}, {})).calls[0]?.arguments).toBe('{"input":"hello"}');
   });

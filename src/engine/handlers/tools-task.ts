@@ -1,5 +1,5 @@
 import { renderTemplate } from '../../chain/template.ts';
-import { narrow, strictNumber, taskError } from '../../chain/values.ts';
+import { narrow, strictNumber, taskError, type Value } from '../../chain/values.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { Message, ToolSpec } from '../../schema/message.ts';
 import type { ToolOutcome } from '../../schema/protocol.ts';
@@ -12,6 +12,7 @@ import { timeLeft } from '../task-clock.ts';
 import { timedOut } from '../turn.ts';
 import { mergeLimits } from './tool-round.ts';
 import { isObject, type JsonObject } from '../../text/json-object.ts';
+import { readStrictJson } from '../../text/strict-json.ts';
 
 /**
  * `tools` (04 §7.3): one tool without a model, through the same gate. @throws RuntimeError task_error, template_limit
@@ -110,11 +111,27 @@ async function argumentsOf(step: Prepared, name: string): Promise<JsonObject> {
     const rendered = await render(value);
     args[key] = typeof value === 'string' && typeof rendered === 'string' ? convert(rendered, key, spec) : rendered;
   }
-  if (input.type === 'json' && isObject(input.value)) return { ...input.value, ...args };
   const takesInput = spec !== undefined && propertyOf(spec, 'input') !== undefined;
+  const object = objectOf(input, takesInput || Object.keys(args).length > 0);
+  if (object !== null) return { ...object, ...args };
   if (takesInput && !Object.hasOwn(args, 'input') && input.type !== 'nil') return { input: input.value, ...args };
   return args;
 }
+
+/**
+ * The object that an input is, or that its text is as JSON: what a model writes is text (04 §6.1).
+ * @param asText a text stays one: the tool takes it as `input`, or the author has named the arguments, and a file that was
+ * read before would add its members to them
+ */
+function objectOf({ type, value }: Value, asText: boolean): JsonObject | null {
+  if (type === 'json') return isObject(value) ? value : null;
+  if (type !== 'string' || asText || typeof value !== 'string' || !value.trimStart().startsWith('{')) return null;
+  const read = readStrictJson(value, mostDepth);
+  return read.ok && read.duplicates.length === 0 && isObject(read.value) ? read.value : null;
+}
+
+/** Of arguments (04 §14.2.3). */
+const mostDepth = 64;
 
 function propertyOf(spec: ToolSpec, key: string): unknown {
   const properties = spec.input_schema['properties'];
