@@ -4,7 +4,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { type Instructions, type InstructionsSource, instructionsVariable } from '../schema/instructions.ts';
 import { readsFiles } from '../schema/message.ts';
 import type { RouteName } from '../schema/protocol.ts';
-import type { RunKind, StartRun } from '../schema/run.ts';
+import type { OnAsk, RunKind, StartRun } from '../schema/run.ts';
 import { onlyByName } from '../schema/tool-names.ts';
 import { createCatalog } from '../tools/catalog.ts';
 import { noSources } from '../tools/source.ts';
@@ -28,6 +28,8 @@ export async function prepareRun(
     readonly stored?: RunnableChain;
     readonly tools?: readonly Tool[];
     readonly instructions?: readonly Instructions[];
+    /** How a run that goes on was to ask when it began: what it was offered then is still there, wherever it goes on. */
+    readonly began?: OnAsk;
   } = {},
 ): Promise<PreparedRun> {
   const wanted = chainWanted(chainOfKind(kind), input);
@@ -61,7 +63,8 @@ export async function prepareRun(
   // A flag says what the file would have said.
   const unread = acts && !input.shell ? deps.settingsFault() : null;
   const catalog = createCatalog([
-    ...(given.tools ?? toolsOf(deps, kind, input).filter(({ spec: { tools } }) => isThere(chain, tools))),
+    ...(given.tools ??
+      toolsOf(deps, kind, input, given.began ?? input.on_ask).filter(({ spec: { tools } }) => isThere(chain, tools))),
     ...sources.opened.flatMap(({ tools }) => tools),
   ]);
   return {
@@ -141,8 +144,7 @@ export const asksFor = (chainText: string, source: InstructionsSource): boolean 
 /** Runs that may use what the operator has registered: those that act for somebody. */
 const actsForOperator = (kind: RunKind): boolean => kind === 'run' || kind === 'chat' || kind === 'plan_step';
 
-function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly Tool[] {
-  const { shell } = input;
+function toolsOf(deps: PrepareDeps, kind: RunKind, { shell }: StartRun, began: OnAsk): readonly Tool[] {
   switch (kind) {
     // Whoever answers for the operator looks, and acts on nothing (03 §7); a planner plans, a summariser sums up.
     case 'attention':
@@ -158,7 +160,7 @@ function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly To
       return deps.tools({ shell: false, plans: false }).filter(({ spec }) => readsFiles(spec));
     default:
       // Only where a person sits in front of it.
-      return deps.tools({ shell, plans: kind === 'chat' && input.on_ask === 'ask' });
+      return deps.tools({ shell, plans: kind === 'chat' && began === 'ask' });
   }
 }
 

@@ -115,7 +115,11 @@ async function takeUp(deps: ResumeDeps, input: ResumeInput, by: string): Promise
       on_ask: input.on_ask,
       timeout_ms: input.timeout_ms,
     },
-    { stored: chain, instructions: storedInstructions(deps.documents, instructions ?? []) },
+    {
+      stored: chain,
+      instructions: storedInstructions(deps.documents, instructions ?? []),
+      began: request.on_ask,
+    },
   );
   const plan = planOf(deps, run);
   const ids: RunIds = { runId: run.id, session: turn?.session ?? null, plan, missionId: run.mission_id };

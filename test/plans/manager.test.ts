@@ -125,6 +125,26 @@ describe('plan_manager', () => {
     expect([await states(first.name), await states(second.name)]).toEqual([['pending', 'pending'], ['completed']]);
   });
 
+  test('is still there for a chat that rested and goes on where nobody sits in front of it', async () => {
+    const { chat, client, plan, seen, ground } = await open(done, { default_action: 'allow', rules: [] });
+    await plan('g', { from: '- one' });
+    const place = await ground();
+    const { run_id } = await chat('run', { on_ask: 'ask' });
+    const { ask_id } = await seen(run_id, 'ask');
+    await place.rest(10_000);
+    await client.answerAsk({
+      id: ask_id,
+      outcome: 'approve',
+      feedback: null,
+      text: null,
+      remember: null,
+      binding: null,
+    });
+    await client.resumeRun({ run_id, accept_changed_chain: false, on_ask: 'suspend', timeout_ms: 0 });
+    const { text } = await client.awaitRun({ run_id });
+    expect(JSON.parse(text)).toEqual({ ordinal: 1, description: 'one', status: 'completed', result: 'It was done.' });
+  });
+
   test('gives a step no shell, and no plans of its own', async () => {
     const { rows, plan } = await open(done);
     await plan('g', { from: '- one' });
