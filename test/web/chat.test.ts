@@ -332,6 +332,10 @@ it('finds in a chat what is far from the view, and tells where it is', async () 
   const field = page.getByRole('searchbox', { name: 'Find in this conversation' });
   await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('search');
   await field.fill('message  3');
+  // One cross, which closes the bar: the browser's own would stand beside it, and empty the field.
+  const { width, height } = (await field.boundingBox()) ?? { width: 0, height: 0 };
+  await field.click({ position: { x: width - 17, y: height / 2 } });
+  expect(await field.inputValue()).toBe('message  3');
   const bar = page.getByRole('search');
   const count = bar.getByRole('status');
   // Messages 3, 30 to 39 and 300 to 399, which were not all loaded.
