@@ -44,6 +44,7 @@ import type { TrustOperations } from '../workspace/trust-operations.ts';
 import { createTrustRoutes } from '../workspace/trust-routes.ts';
 import { answerServices } from './answering.ts';
 import { createAuditRoutes } from './audit-routes.ts';
+import { instructionsRoutes } from './instructions-routes.ts';
 import { policyServices } from './policy-services.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { runRequest } from './run-request.ts';
@@ -261,6 +262,12 @@ export async function routeServices(input: Input): Promise<RouteClient> {
         if (found == null) return null;
         return { value: found.value, source: found.source === 'flag' ? 'flag' : 'env' };
       },
+    }),
+    ...instructionsRoutes({
+      prepare,
+      reinsHome: machine.reinsHome,
+      given: () => settings.value('project-instructions'),
+      request: request.of,
     }),
     findFiles: async ({ query, limit }) => {
       const own = [workspace.home, workspace.dataDir ?? workspace.home, workspace.dbPath].map(realOf);

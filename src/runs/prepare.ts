@@ -124,16 +124,42 @@ const heedsInstructions = (kind: RunKind): boolean =>
 async function instructionsOf(
   deps: PrepareDeps,
   run: Pick<PreparedRun, 'kind' | 'input' | 'chain' | 'loaded' | 'settings' | 'root' | 'confined' | 'tables'>,
+  isAsked: (source: InstructionsSource) => boolean = (source) => asksFor(run.chain.text, source),
 ): Promise<readonly Instructions[]> {
   const { kind, input, chain, loaded } = run;
   if (!heedsInstructions(kind)) return [];
   return deps.instructions({
-    asksFor: (source) => asksFor(chain.text, source),
+    asksFor: isAsked,
     loaded,
     host: (cwd) => hostsOf(deps, run, deps.environment('', run.settings.shell_env))(cwd),
     confinedTo: run.confined ? run.root : null,
     accepted: input.trust.map((hash) => hash.toLowerCase()),
     used: [chain.sha256, ...(loaded.identity.sha256 === null ? [] : [loaded.identity.sha256])],
+  });
+}
+
+/**
+ * What a run with this request would get of them, and what it would not because its chain does not ask.
+ * @throws RuntimeError as starting it would, for chain, policy and root
+ */
+export async function foretoldInstructions(
+  deps: PrepareDeps,
+  kind: RunKind,
+  input: StartRun,
+): Promise<readonly Instructions[]> {
+  const chain = await deps.loadChain(chainWanted(chainOfKind(kind), input));
+  const policy = await deps.openPolicy({
+    name: input.policy,
+    trust: input.trust,
+    skipProject: input.skip_project_policy === true,
+  });
+  const [loaded, { tables }] = [await policy.refresh(), await deps.commandTables()];
+  const { root, confined } = rootOf(deps, input.allowed_dir);
+  const run = { kind, input, chain, loaded, settings: deps.settings(), root, confined, tables };
+  return (await instructionsOf(deps, run, () => true)).map((file) => {
+    if (file.withheld !== null || asksFor(chain.text, file.source)) return file;
+    const why = `the chain ${chain.id} does not ask for it with {{var:${instructionsVariable[file.source]}|}}`;
+    return { ...file, withheld: why, text: '' };
   });
 }
 

@@ -207,6 +207,10 @@ function record(deps: RecordedDeps, row: RecordedRun): RunRecord {
       tool_calls: { used: counters.tool_calls, max: max.maxToolCalls },
       tokens: { used: counters.tokens, max: max.maxTokens },
     },
+    ...(row.options['instructions'] === undefined
+      ? {}
+      : // Written by `write-start.ts`.
+        { instructions: row.options['instructions'] as RunRecord['instructions'] }),
     permission_denials: deps.calls.denials(row.id).map(denial),
     queue_place: row.status === 'queued' ? (deps.queuePlace?.(row.id) ?? null) : null,
     run_by: head !== undefined && isDriven(head, deps.now()) ? driverOf(head.lease_owner ?? '') : null,

@@ -1,6 +1,7 @@
 import { array, boolean, enums, nullable, number, object, optional, string, unknown } from 'superstruct';
 import type { Verdict } from './ask.ts';
 import type { CapturedStep, StepError } from './event.ts';
+import { InstructionsView } from './instructions.ts';
 import type { Message } from './message.ts';
 import { Driver, type PermissionDenial, type RunAsk, runKinds, runStatuses } from './run.ts';
 import { type Known, whole } from './shape.ts';
@@ -65,6 +66,8 @@ export const RunRecord = object({
   result: string(),
   bounds: object({ turns: BoundUse, tool_calls: BoundUse, tokens: BoundUse }),
   permission_denials: array(whole<PermissionDenial>()),
+  /** Files with instructions for agents that its chain asks for; absent where there are none. */
+  instructions: optional(array(InstructionsView)),
   /** Of a queued run its place among those that wait, from 1; null for others, and where another process has it. */
   queue_place: nullable(number()),
   /** Null when no process works on it. */

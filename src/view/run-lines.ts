@@ -4,6 +4,7 @@ import type { Message } from '../schema/message.ts';
 import type { BoundUse, RunCall, RunDetails, RunWait } from '../schema/run-record.ts';
 import { callName, callSummary, firstLine } from './call-summary.ts';
 import { formatSpan, plural } from './format.ts';
+import { instructionsLine } from './instructions-line.ts';
 import { stepLine } from './step-line.ts';
 import { stuckText } from './stuck-text.ts';
 import { whatOf } from './what-of.ts';
@@ -37,6 +38,7 @@ function header(run: RunDetails, shown: RunShown): readonly string[] {
     ['plan', run.plan === null ? '' : `${run.plan}, step ${run.plan_step ?? '-'}`],
     ['model', [run.model, run.backend ?? run.provider].filter((part) => part !== null).join(' on ')],
     ['policy', `${run.policy.name} (${run.policy.source})`],
+    ['agents', (run.instructions ?? []).map(instructionsLine).join('\n')],
     ['cwd', run.cwd],
     ['started', run.started_at === null ? '' : shown.when(run.started_at)],
     ['duration', formatSpan(run.duration_ms)],

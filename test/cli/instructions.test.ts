@@ -33,6 +33,9 @@ test('init says that AGENTS.md is given to the model, and doctor and --trace tel
   expect(traced.stderr).toContain('instructions="AGENTS.md (16 B)"');
   // A trace has sizes and names only.
   expect(traced.stderr).not.toContain('make check');
+  const [listed] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
+  const shown = (await world.run(['state', 'show', listed.id])).stdout;
+  expect(shown.split('\n').filter((line) => /agents/.test(line))).toEqual(['  agents    AGENTS.md (16 B)']);
   await world.run(['config', 'set', 'project-instructions', 'false']);
   expect((await world.run(['run', ...tester, 'go'])).stdout).toBe('Heed what?\n');
   expect(await told()).toEqual([]);

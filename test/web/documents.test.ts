@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { shippedChains } from '../../src/workspace/presets/chains.ts';
 import { call, calls, loopChain, says } from '../support/scripted-app.ts';
 import { axeFaults, visit, type WebWorld, webWorld } from './world.ts';
 
@@ -234,4 +237,32 @@ it('names the column of the buttons of a table', async () => {
     'Ends',
     'Change',
   ]);
+});
+
+it('says which files with instructions the next message has, which not and why, as chain and policy are chosen', async () => {
+  const { client, app } = world.served;
+  writeFileSync(join(app.place.workspace, 'AGENTS.md'), 'Run make check.\n');
+  writeFileSync(join(app.place.home, '.reins/AGENTS.md'), 'Answer in verse.\n', { mode: 0o600 });
+  const text = shippedChains['default-chain.json'];
+  await client.putChain({ file: 'heeding.json', text, source: 'user', if_none_match: '*' });
+  await client.putPolicy({ file: 'hitl-policy-reads.json', text: policy([read]), source: 'user', if_none_match: '*' });
+  const page = await world.open('/chat/default');
+  await page.getByRole('button', { name: 'policy policy' }).click();
+  const part = page.getByRole('region', { name: 'Instructions for agents' });
+  await part.getByText('does not ask for it').first().waitFor();
+  expect(await part.getByText('not given', { exact: true }).count()).toBe(2);
+
+  await page.getByLabel('Chain').selectOption('heeding');
+  await part.getByText('the policy policy denies reading it').waitFor();
+  await page.getByLabel('Policy').selectOption('reads');
+  await part.getByText('nothing of this project is trusted yet').waitFor();
+  await part.getByText('reins trust add').waitFor();
+  await part.getByRole('button', { name: 'What the model gets' }).click();
+  await part.getByText('Answer in verse.').waitFor();
+  expect(await part.getByText('not given', { exact: true }).count()).toBe(1);
+  expect(await axeFaults(page)).toEqual([]);
+
+  await visit(page, '/settings/trust');
+  await part.getByText('AGENTS.md').first().waitFor();
+  expect(world.problems).toEqual([]);
 });

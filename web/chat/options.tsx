@@ -5,6 +5,7 @@ import { useEverywhere } from '../frame/everywhere.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { SelectField } from '../parts/field.tsx';
+import { Instructions } from '../parts/instructions.tsx';
 import type { SendOptions } from './kept.ts';
 
 /** Model, chain and policy of the next message; what differs from the standard is marked. */
@@ -95,6 +96,7 @@ function Options({
         onChange={(event) => change('policy', event.target.value)}
         options={[['', 'standard'], ...names((policies.value ?? []).map(({ name }) => name))]}
       />
+      <Instructions chain={options.chain} policy={options.policy} />
     </Dialog>
   );
 }

@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import { canGoOn } from '../../src/schema/run.ts';
 import type { RunRecord } from '../../src/schema/run-record.ts';
 import { formatSpan } from '../../src/view/format.ts';
+import { instructionsLine } from '../../src/view/instructions-line.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
@@ -136,6 +137,14 @@ function Head({ run }: { readonly run: RunRecord }) {
             <Safe text={run.chain.id} />
           </dd>
         </div>
+        {(run.instructions ?? []).map((file) => (
+          <div className="facts-row" key={file.source}>
+            <dt>agents</dt>
+            <dd>
+              <Safe text={instructionsLine(file)} />
+            </dd>
+          </div>
+        ))}
         {run.session === null ? null : (
           <div className="facts-row">
             <dt>session</dt>

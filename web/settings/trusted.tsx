@@ -1,6 +1,7 @@
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
+import { Instructions } from '../parts/instructions.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
@@ -16,11 +17,12 @@ export function Trusted() {
   });
   return (
     <div className="stack">
+      <Instructions />
       {revoke.error === null ? null : <ErrorNote error={revoke.error} />}
       <Loaded data={data}>
         {(items) =>
           items.length === 0 ? (
-            <Empty>No file of a project is trusted: its chains and policies are not used.</Empty>
+            <Empty>No file of a project is trusted: its chains, policies and instructions are not used.</Empty>
           ) : (
             <Table
               caption="Trusted files"

@@ -1,4 +1,5 @@
-import { array, enums, type Infer, number, object, optional, size, string } from 'superstruct';
+import { array, enums, type Infer, nullable, number, object, optional, size, string } from 'superstruct';
+import { InstructionsView } from '../../schema/instructions.ts';
 import { SetupStatus } from '../../schema/registry.ts';
 import { count } from '../fields.ts';
 import { route, shown } from '../operation.ts';
@@ -25,6 +26,10 @@ const guardedKeys: ReadonlySet<string> = new Set([
 const accessForKey = ({ key }: { readonly key: string }) =>
   guardedKeys.has(key) || key.startsWith('beam-') ? 'recent' : null;
 const key = { key: string() };
+
+/** A file with instructions for agents, and what of it would stand in a request; null = nothing. */
+export const InstructionsItem = object({ ...InstructionsView.schema, path: string(), text: nullable(string()) });
+export type InstructionsItem = Infer<typeof InstructionsItem>;
 
 /** The program and its settings (09 §6.2). */
 export const systemRoutes = {
@@ -61,6 +66,15 @@ export const systemRoutes = {
   deleteConfigItem: route('DELETE', '/api/config/{key}', 'operator', object(key), shown(ConfigItem), {
     accessFor: accessForKey,
   }),
+  /** Files with instructions for agents, as the next message of a chat with this chain and policy would have them. */
+  listInstructions: route(
+    'GET',
+    '/api/workspace/instructions',
+    'any',
+    object({ chain: optional(string()), policy: optional(string()) }),
+    shown(array(InstructionsItem)),
+    { form: 'items' },
+  ),
   /** Relative paths for `@file`; ignored, protected and control-plane paths are left out. */
   findFiles: route(
     'GET',
