@@ -144,7 +144,9 @@ export function createMcpServers(deps: McpServersDeps) {
       };
       refuse();
       if (store.names().length >= maxServers)
-        throw new RuntimeError('usage', `at most ${maxServers} MCP servers are kept`);
+        throw new RuntimeError('usage', `At most ${maxServers} MCP servers can be registered.`, {
+          hints: ['reins mcp list', 'reins mcp remove <name>'],
+        });
       const transport = checkIdentity(name, input);
       const fields = withKept(input, emptyRow);
       checkMcpFields(transport, fields);

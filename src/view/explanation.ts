@@ -11,15 +11,23 @@ const maxOperand = 60;
  */
 export function explanationLines(explanation: PolicyExplanation): readonly string[] {
   const { call, record } = explanation;
+  const question = questionText(explanation);
   return [
     verdictLine(record),
     ...(record.note === null ? [] : [`  for ${record.note}`]),
     ...(record.detail === null ? [] : [`  ${record.detail}`]),
+    ...(question === null ? [] : [`  ${question}`]),
     `${call.tools}.${call.tool} in ${call.cwd}`,
     ...Object.entries(call.args).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
     ...whyLines(explanation),
   ];
 }
+
+/** What the call of a question comes to, which no rule says; null for other calls, and where it is denied (decision 261). */
+export const questionText = ({ call: { tools, tool }, record: { action } }: PolicyExplanation): string | null =>
+  tools === 'engine' && tool === 'ask_human' && action !== 'deny'
+    ? 'a question to a person, which is asked also where a rule allows it; the answer is the result'
+    : null;
 
 /**
  * The part that a card does not show already: how the call was read and which rules were tried.

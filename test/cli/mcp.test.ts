@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { builtAt } from '../support/built-at.ts';
 import { startCli } from '../support/run-cli.ts';
@@ -164,6 +165,22 @@ describe('reins mcp', () => {
       'reins: warning: @scope/server has no version, so another program may be started tomorrow; write @scope/server@<version>\n' +
         'reins: warning: the value of API_TOKEN is stored in the database; --env API_TOKEN alone passes your own variable\n',
     );
+  });
+
+  it('says what makes room where as many are registered as there may be', async () => {
+    await world.run(['mcp', 'add', 'docs', 'https://a.example/mcp', '--no-probe']);
+    const database = new Database(join(world.workspace, '.reins/local.db'));
+    const names = (database.pragma('table_info(mcp_servers)') as { name: string }[]).map(({ name }) => name);
+    const values = names.map((name) => (name === 'id' || name === 'name' ? `${name} || n` : name));
+    database.exec(
+      `WITH RECURSIVE more(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM more WHERE n < 99)
+       INSERT INTO mcp_servers (${names.join()}) SELECT ${values.join()} FROM mcp_servers, more`,
+    );
+    database.close();
+    expect(await world.run(['mcp', 'add', 'other', 'https://b.example/mcp', '--no-probe'])).toMatchObject({
+      code: 2,
+      stderr: 'reins: At most 100 MCP servers can be registered.\n  reins mcp list\n  reins mcp remove <name>\n',
+    });
   });
 
   it('makes a URL the transport http, and keeps what a server is', async () => {

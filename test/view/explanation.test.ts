@@ -48,6 +48,16 @@ it('says who decided, and what stands above every policy', () => {
   );
 });
 
+it('says of a question that it is one, unless it is denied: whatever else the rules say, a person is asked', () => {
+  const call = { tools: 'engine', tool: 'ask_human', args: {}, cwd: '/w' };
+  const lines = (action: Evaluation['action']) =>
+    explanationLines({ ...explanation, call, record: { ...record, action }, tried: [], wait_s: null });
+  const words = '  a question to a person, which is asked also where a rule allows it; the answer is the result';
+  expect(lines('approve').slice(1)).toEqual([words, 'engine.ask_human in /w']);
+  expect(lines('allow').slice(1)).toEqual([words, 'engine.ask_human in /w']);
+  expect(lines('deny').slice(1)).toEqual(['engine.ask_human in /w']);
+});
+
 const segment = { words: ['ls'], program: '/usr/bin/ls', revealed: false, covered_by: null, why: null };
 const analysis = { form: 'sh', verdict: 'readable', segments: [segment], unread: null, ungrantable: null };
 const shellLines = (segments: readonly object[], why: string, more: object = {}) =>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { PolicyExplanation } from '../../src/schema/policy-views.ts';
 import { readObject } from '../../src/text/json-object.ts';
-import { isTelling } from '../../src/view/explanation.ts';
+import { isTelling, questionText } from '../../src/view/explanation.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { useVetted } from '../editor/use-vetted.ts';
@@ -81,6 +81,7 @@ function Explanation({
   readonly onRule: (path: string) => void;
 }) {
   const { record, tried, notes, would_change_with, refused } = found;
+  const question = questionText(found);
   const spoke = tried.filter(isTelling);
   const passed = tried.filter((each) => !isTelling(each));
   return (
@@ -97,6 +98,7 @@ function Explanation({
           <Safe text={record.detail} />
         </p>
       )}
+      {question === null ? null : <p>{question}</p>}
       {refused === null ? null : (
         <p className="note danger">
           Refused before any rule: <Safe text={refused} />
