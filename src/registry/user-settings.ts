@@ -2,6 +2,7 @@ import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { isObject, type JsonObject } from '../text/json-object.ts';
+import { jsonErrorPosition } from '../text/json-position.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason, writeFault } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
@@ -79,19 +80,14 @@ function read(path: string): SettingsFile {
     // Writable by others: not the user's word alone.
     if ((state.mode & 0o022) !== 0) return refuse('can be written by other users', `chmod 600 ${quote(path)}`);
     const text = readFileSync(path, 'utf8').replace(/^\ufeff/, '');
-    const value: unknown = text.trim() === '' ? {} : parsed(text);
+    if (text.trim() === '') return { ok: true, values: {} };
+    const slip = jsonErrorPosition(text);
+    if (slip !== null) return refuse(`is not JSON (line ${slip.line}, column ${slip.column})`);
+    const value: unknown = JSON.parse(text);
     return isObject(value) ? { ok: true, values: value } : refuse('is not one JSON object');
   } catch (error) {
     return codeOf(error) === 'ENOENT'
       ? { ok: true, values: {} }
       : refuse(`cannot be read (${systemReason(error)})`, `ls -ld ${quote(path)}`);
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }

@@ -390,7 +390,7 @@ describe('input', () => {
 
 describe('a settings file of the user that cannot be used', () => {
   const path = () => join(world.home, '.reins/config.json');
-  const says = () => `The settings file ${path()} is not used: it is not one JSON object`;
+  const says = () => `The settings file ${path()} is not used: it is not JSON (line 1, column 15)`;
   const mend = () => `mv ${path()} ${path()}.bak`;
   const run = ['run', '--chain', 'echo.json', 'hi'];
   beforeEach(() => writeFileSync(path(), '{"shell": true', { mode: 0o600 }));

@@ -184,7 +184,7 @@ describe('settings', () => {
 
   it.each([
     ['a list', '[]', 0o600, 'is not one JSON object', 'mv FILE FILE.bak'],
-    ['a slip of the pen', '{"shell": "true"', 0o600, 'is not one JSON object', 'mv FILE FILE.bak'],
+    ['a slip of the pen', '{"shell": "true"', 0o600, 'is not JSON (line 1, column 17)', 'mv FILE FILE.bak'],
     ['open to others', '{"shell": "true"}', 0o622, 'can be written by other users', 'chmod 600 FILE'],
   ])('of the user directory hold nothing and are not written over: %s', async (_name, text, mode, what, hint) => {
     const { settings, home } = rooms;
