@@ -82,5 +82,6 @@ test('init says on stderr what comes next', async () => {
   expect(bare.stderr).toBe('Next: reins backend add local --type ollama   or   reins init scripted (offline demo)\n');
   expect((await world.run(['init', 'vllm'])).stderr).toBe('Next: reins backend add vllm --type vllm --url <url>\n');
   expect((await world.run(['init', 'scripted'])).stderr).toBe('Next: reins doctor\n');
+  expect((await world.run(['init'])).stderr).toBe('Next: reins doctor\n');
   expect((await world.run(['init', '--quiet'])).stderr).toBe('');
 });

@@ -1,3 +1,4 @@
+import type { RuntimeClient } from '../../client/operations.ts';
 import type { Handler } from '../context.ts';
 
 const words = { created: 'Created', kept: 'Kept', replaced: 'Replaced' } as const;
@@ -21,7 +22,7 @@ const init: Handler = async (context) => {
     await context.print(`Done: ${made.files.length - kept} created, ${kept} kept.`);
   }
   for (const note of made.notes) if (!note.startsWith('reins ')) context.hint(note);
-  context.hint(`Next: ${next(given[0] ?? null, made.notes)}`);
+  context.hint(`Next: ${next(given[0] ?? null, made)}`);
   return 0;
 };
 
@@ -29,7 +30,12 @@ const init: Handler = async (context) => {
 const keptWhy = (path: string, force: boolean): string =>
   !force && /(\.json|\.gitignore)$/.test(path) ? ' (exists; --force overwrites)' : ' (exists)';
 
-function next(provider: string | null, notes: readonly string[]): string {
+function next(
+  provider: string | null,
+  { files, notes }: Pick<Awaited<ReturnType<RuntimeClient['initialise']>>, 'files' | 'notes'>,
+): string {
+  // Of a project that was there already it is not known what is missing, if anything is.
+  if (provider === null && files.every(({ action }) => action === 'kept')) return 'reins doctor';
   if (provider === null) return 'reins backend add local --type ollama   or   reins init scripted (offline demo)';
   // A note that is a command says what is still missing for this provider.
   return notes.find((note) => note.startsWith('reins ')) ?? 'reins doctor';
