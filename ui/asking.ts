@@ -60,6 +60,7 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
   // A layer that was closed keeps the next Esc from reaching what lies under it.
   const left = state.approvals.card !== null && approvals.card?.mode.at !== state.approvals.card.mode.at;
   let next: State = { ...state, approvals, closedAt: left ? now : state.closedAt };
+  if (approvals.card === null && action.type !== 'resolved') next = leftAlone(next, state.approvals);
   if (action.type === 'resolved' && action.ask.verdict?.remember === 'edits')
     next = { ...next, editsIn: { session: action.ask.session_id, policy: next.facts.policy?.sha256 ?? null } };
   if (action.type === 'resolved') next = { ...next, items: withVerdict(next.items, action.ask) };
@@ -83,6 +84,14 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
     state: next,
     effects: intents.flatMap((intent) => (intent.do === 'keep-text' ? [] : [{ do: 'ask', intent } as const])),
   };
+}
+
+/** Who leaves the card of an ask is not given those behind it: they are of the same run, which waits for that one. */
+function leftAlone(state: State, { card, asks }: State['approvals']): State {
+  const run = asks.find(({ id }) => id === card?.id)?.run_id ?? null;
+  if (run === null) return state;
+  const behind = asks.filter(({ run_id }) => run_id === run).map(({ id }) => id);
+  return { ...state, offered: new Set([...state.offered, ...behind]) };
 }
 
 /**

@@ -86,6 +86,10 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
   /** Answered here, or left for later. */
   const settled = new Set<string>();
   const left = new Set<string>();
+  /** Those that are open now. */
+  let open: readonly Ask[] = [];
+  const ofRun = ({ run_id: run }: Ask): readonly Ask[] =>
+    run === null ? [] : open.filter(({ run_id, id }) => run_id === run && !settled.has(id));
 
   const note = (text: string): void => {
     for (const line of labelled('note: ', text, look())) write(line);
@@ -132,6 +136,8 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
       throw error;
     });
     note(row.state === 'cancelled' ? 'changed by you: the new call is judged' : `${row.state} ${shortId(ask.id)}`);
+    // Who answers one of a run has come back to it: those that were left with it are put again.
+    for (const { id, run_id } of open) if (run_id === ask.run_id && left.delete(id)) settled.delete(id);
     over();
     if (rests) await deps.goOn(ask);
   };
@@ -153,11 +159,18 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
     for (const each of explanationLines(why)) note(each);
   };
 
+  /** The questions behind it are of the same run, which waits for this one: who leaves is not asked them one by one. */
   const leaveOpen = (ask: Ask): void => {
     settled.add(ask.id);
     left.add(ask.id);
+    const others = ofRun(ask);
+    for (const { id } of others) {
+      settled.add(id);
+      left.add(id);
+    }
     const id = shortId(ask.id);
     note(`it stays open: /asks ${id} here, or reins approvals respond ${id} ${verdictsFor(ask.kind)}`);
+    if (others.length > 0) note(`and so do ${others.length} more of its run: /asks lists them`);
     over();
   };
 
@@ -228,6 +241,7 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
 
   return {
     look(state) {
+      open = state.asks;
       if (asked !== null && !state.asks.some(({ id }) => id === asked?.ask.id)) {
         if (!settled.has(asked.ask.id)) {
           // What is being typed was an answer to it, and no message.

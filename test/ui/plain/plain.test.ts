@@ -360,6 +360,34 @@ describe('a question among lines', () => {
     expect([asks.back(), asks.prompt()]).toEqual([true, null]);
   });
 
+  it('leaves the others of the same message with it, and puts them again behind an answer', async () => {
+    const sent: string[] = [];
+    const answerAsk = ({ id }: { readonly id: string }) => {
+      sent.push(id);
+      return Promise.resolve({ ask: anAsk({ id, state: 'approved' }), rests: false });
+    };
+    const client = () => Promise.resolve({ answerAsk } as never);
+    const { asks, lines, wait } = world({ look: () => plainLook, client });
+    const ids = ['ask_aaaaa1', 'ask_aaaaa2', 'ask_aaaaa3'];
+    const state = (...open: readonly string[]) => {
+      const rows = open.map((id) => anAsk({ id, run_id: 'run_1' }));
+      const approvals = { ...readyState().approvals, asks: rows };
+      return readyState({ asks: rows, turn: { run_id: 'run_1' } as never, approvals });
+    };
+    asks.look(state(...ids));
+    wait(500);
+    await asks.answer('l');
+    expect(lines.at(-1)).toBe('note: and so do 2 more of its run: /asks lists them');
+    asks.look(state(...ids));
+    expect([asks.prompt(), asks.isLeft(state(...ids))]).toEqual([null, true]);
+    asks.open(state(...ids), 'aaaaa2');
+    wait(500);
+    await asks.answer('y');
+    expect(sent).toEqual(['ask_aaaaa2']);
+    asks.look(state('ask_aaaaa1', 'ask_aaaaa3'));
+    expect(asks.prompt()).toMatch(/^ask_aaaaa1: /);
+  });
+
   it('rings, numbers the choices, and says at 10 and 1 minutes what is left', () => {
     const { asks, lines, timers, open } = world();
     open(anAsk({ run_id: 'run_1', expires_at: new Date(hour).toISOString() }));
