@@ -14,28 +14,26 @@ export function createDeltas(pieces: () => Pieces, publish: (chunk: Chunk) => vo
   const thinking = pieces();
   let last: Chunk | null = null;
 
-  const give = (chunk: Chunk, text: string, thought: string): string => {
+  const give = (chunk: Chunk, text: string, thought: string): void => {
     const { content: _text, thinking: _thought, ...base } = chunk;
-    if (text === '' && thought === '') return '';
+    if (text === '' && thought === '') return;
     publish({ ...base, ...(text === '' ? {} : { content: text }), ...(thought === '' ? {} : { thinking: thought }) });
-    return text;
   };
   return {
-    /** @returns what was published of its text */
-    take(chunk: Chunk): string {
+    take(chunk: Chunk): void {
       last = chunk;
       const { content: text = '', thinking: thought = '' } = chunk;
       // The one ends where the other begins: what is held back of it would come behind, and look like more of it.
-      const before =
-        (text === '' ? '' : give(chunk, '', thinking.end())) + (thought === '' ? '' : give(chunk, content.end(), ''));
-      return before + give(chunk, content.push(text), thinking.push(thought));
+      if (text !== '') give(chunk, '', thinking.end());
+      if (thought !== '') give(chunk, content.end(), '');
+      give(chunk, content.push(text), thinking.push(thought));
     },
-    /** Nothing follows for now: what was held back is published. @returns its text */
-    end(): string {
-      if (last === null) return '';
+    /** Nothing follows for now: what was held back is published. */
+    end(): void {
+      if (last === null) return;
       const chunk = last;
       last = null;
-      return give(chunk, content.end(), thinking.end());
+      give(chunk, content.end(), thinking.end());
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunKind, RunStarted, StartRun } from '../schema/run.ts';
 import type { Calls } from '../store/calls.ts';
+import type { Said } from '../store/messages.ts';
 import type { RunSources } from '../tools/source.ts';
 import type { ActiveClock } from './clock.ts';
 import type { RunPlan } from './prepared-run.ts';
@@ -59,8 +60,8 @@ export type SessionTurn = {
   message(payload: string, role: string, interrupted: boolean, at: number): void;
   /** Results for the calls of the run that have none, from what is recorded of them. */
   closeCalls(recorded: ReturnType<Calls['results']>, mask: <T>(value: T) => T, at: number): void;
-  /** Text received so far, stored at least every 2 s. */
-  partial(text: string, at: number): void;
+  /** What was received so far, stored at least every 2 s. */
+  partial(said: Said, at: number): void;
   /** What the chain came to; the messages of a history have been stored one by one. */
   output(output: RunOutput, at: number): void;
   /** What people see of a turn that did not complete. */

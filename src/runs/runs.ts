@@ -26,7 +26,7 @@ export type RunsDeps = SupervisorDeps &
   ResumeDeps & {
     /** Takes in the outcome of a plan's step; whoever awaits the run waits for it too. Never rejects. */
     readonly afterStep?: (live: LiveRun, finished: Finished) => Promise<void>;
-    readonly sessions: Pick<Sessions, 'partialText'>;
+    readonly sessions: Pick<Sessions, 'partial'>;
     /** How many runs may be active at once in a server; null = as many as there are threads. */
     readonly mostActive: (() => number) | null;
   };
@@ -202,7 +202,7 @@ export function createRuns(deps: RunsDeps) {
       watchRun(
         deps.feed,
         input,
-        () => (lives.isGoing(input.run_id) ? null : deps.sessions.partialText(input.run_id)),
+        () => (lives.isGoing(input.run_id) ? null : deps.sessions.partial(input.run_id)),
         deps.now,
       ),
 

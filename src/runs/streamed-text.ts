@@ -22,6 +22,9 @@ const partialMs = 2_000;
 const shortPartialMs = 500;
 const shortText = 16_384;
 
+/** Behind these the message is said from its beginning, if it is said at all. */
+const begins: ReadonlySet<EngineEvent['kind']> = new Set(['model_retry', 'step_failed']);
+
 /**
  * The message that a model is saying: its pieces are published as they come, and what there is of it is stored in the
  * session until the whole message takes its place.
@@ -29,8 +32,13 @@ const shortText = 16_384;
  */
 export function createStreamedText(deps: StreamedTextDeps, live: LiveRun, onFailure: (error: unknown) => void) {
   const { ref, owner } = live.gate;
-  const deltas = createDeltas(deps.maskStream, (chunk) => deps.feed.live(ref, chunk));
   let text = '';
+  let thinking = '';
+  const deltas = createDeltas(deps.maskStream, (chunk) => {
+    text += chunk.content ?? '';
+    thinking += chunk.thinking ?? '';
+    deps.feed.live(ref, chunk);
+  });
   let storedAt = deps.now();
   let timer: NodeJS.Timeout | undefined;
 
@@ -39,7 +47,7 @@ export function createStreamedText(deps: StreamedTextDeps, live: LiveRun, onFail
     storedAt = deps.now();
     deps.feed.commit('normal', () => {
       if (!deps.runs.holdsLease(ref.run_id, owner)) throw takenOver();
-      live.turn?.partial(deps.mask(text), deps.now());
+      live.turn?.partial(deps.mask({ text, thinking }), deps.now());
     });
   };
   const storeUnlessLocked = (): void => {
@@ -57,19 +65,21 @@ export function createStreamedText(deps: StreamedTextDeps, live: LiveRun, onFail
   return {
     /** Publishes a piece. */
     take(chunk: Extract<EngineEvent, { kind: 'step_chunk' }>): void {
-      const shown = deltas.take(chunk);
-      if (live.turn === null || shown === '') return;
-      text += shown;
+      deltas.take(chunk);
+      const length = text.length + thinking.length;
+      if (live.turn === null || length === 0) return;
       // By a clock, not by the next delta: a model that stops in the middle may never send another.
-      const everyMs = text.length > shortText ? partialMs : shortPartialMs;
+      const everyMs = length > shortText ? partialMs : shortPartialMs;
       timer ??= setTimeout(storeUnlessLocked, Math.max(0, everyMs - (deps.now() - storedAt)));
     },
 
     /** Publishes what was held back of the pieces, ahead of an event that is stored. */
     endBefore(event: EngineEvent): void {
-      text += deltas.end();
-      if (event.kind !== 'message' || event.working === true || event.message.role !== 'assistant') return;
+      deltas.end();
+      const isWhole = event.kind === 'message' && event.working !== true && event.message.role === 'assistant';
+      if (!isWhole && !begins.has(event.kind)) return;
       text = '';
+      thinking = '';
       stop();
     },
 

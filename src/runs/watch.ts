@@ -1,5 +1,6 @@
 import type { RunEvent } from '../schema/event.ts';
 import type { Feed } from '../store/feed.ts';
+import type { Said } from '../store/messages.ts';
 import { createStoredText } from './stored-text.ts';
 
 /** Faces are woken at most this often (architecture §4). */
@@ -17,7 +18,7 @@ const last: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'c
 export async function* watchRun(
   feed: Feed,
   input: { readonly run_id: string; readonly after: number; readonly signal: AbortSignal },
-  stored: () => string | null,
+  stored: () => Said | null,
   now: () => number,
 ): AsyncGenerator<readonly RunEvent[]> {
   let queue: RunEvent[] = [];

@@ -21,8 +21,8 @@ export function turnOf(sessions: Sessions, session: SessionRow, runId: string): 
     created_at: at,
     ...rest,
   });
-  const text = (content: string, role: Message['role'], at: number): string =>
-    JSON.stringify({ id: ulid(at), role, content, timestamp: new Date(at).toISOString() } satisfies Message);
+  const text = (content: string, role: Message['role'], at: number, rest: Partial<Message> = {}): string =>
+    JSON.stringify({ id: ulid(at), role, content, timestamp: new Date(at).toISOString(), ...rest } satisfies Message);
   const message: SessionTurn['message'] = (payload, role, interrupted, at) => {
     const id = `${runId}-${ulid(at)}`;
     const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete' }, at);
@@ -40,8 +40,10 @@ export function turnOf(sessions: Sessions, session: SessionRow, runId: string): 
         message(JSON.stringify(mask(result)), result.role, false, at);
       }
     },
-    partial(content, at) {
-      sessions.putMessage(session.id, row(openId, text(content, 'assistant', at), { status: 'partial' }, at));
+    partial({ text: content, thinking }, at) {
+      const thought = thinking === '' ? {} : { thinking };
+      const payload = text(content, 'assistant', at, thought);
+      sessions.putMessage(session.id, row(openId, payload, { status: 'partial' }, at));
     },
     output({ type, text: content }, at) {
       if (type === 'chat_history') return;

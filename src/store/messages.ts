@@ -23,6 +23,9 @@ export type NewMessage = {
 
 export type MessageRow = Omit<NewMessage, 'covers_to'> & { readonly seq: number; readonly covers_to: number | null };
 
+/** A message that arrives: what a model has thought and said of it so far. */
+export type Said = { readonly text: string; readonly thinking: string };
+
 /** Id of the row that holds a message while it arrives. */
 export const partialId = (runId: string): string => `partial-${runId}`;
 
@@ -33,9 +36,9 @@ export const messageColumns = `id, seq, covers_to, role, kind, payload, status, 
 /** Reads one member of a payload; null for a row that is not JSON, which must not stop a list (07 §1.3). */
 export const member = (path: string): string =>
   `CASE WHEN json_valid(payload) THEN json_extract(payload, '${path}') END`;
-/** Calls and their results, which people see only when they ask for them (07 §2.8). */
+/** Calls and their results, and what was only thought: people see them when they ask for them (07 §2.8). */
 const isToolTraffic = `(role = 'tool' OR (role = 'assistant' AND kind = 'message' AND ${member('$.content')} = ''
-  AND ${member('$.tool_calls')} IS NOT NULL))`;
+  AND (status = 'partial' OR ${member('$.tool_calls')} IS NOT NULL)))`;
 /** Of the messages, what is sent to a model: everything but replies that hold no text (07 §2.3.3). */
 export const isSent = `(status = 'complete' OR ${member('$.content')} <> '')`;
 /** Text of 10 MiB, which is the most that is taken in, is shorter than this however it is escaped in practice. */
@@ -199,13 +202,14 @@ export function createMessages(sql: Sql, tenant: string) {
     },
 
     /** What is stored of the message that a run is saying (07 §2.3.4); null when nothing is, or it cannot be read. */
-    partialText(runId: string): string | null {
-      const row = sql.get<{ text: string }>(
-        `SELECT json_extract(payload, '$.content') AS text FROM messages
-         WHERE id = ? AND status = 'partial' AND ${isReadable}`,
+    partial(runId: string): Said | null {
+      const row = sql.get<Said>(
+        `SELECT json_extract(payload, '$.content') AS text,
+           CASE json_type(payload, '$.thinking') WHEN 'text' THEN json_extract(payload, '$.thinking') ELSE '' END AS thinking
+         FROM messages WHERE id = ? AND status = 'partial' AND ${isReadable}`,
         partialId(runId),
       );
-      return row?.text ?? null;
+      return row ?? null;
     },
 
     /** Where the newest summary stands and what it covers; null without one. */

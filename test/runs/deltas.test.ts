@@ -18,13 +18,11 @@ describe('deltas on their way out', () => {
     );
     const take = (body: Pick<Chunk, 'content' | 'thinking'>) =>
       deltas.take({ kind: 'step_chunk', task_id: 't', task_handler: 'chat_completion', attempt: 1, index: 0, ...body });
-    const shown = [
-      take({ thinking: 'two words' }),
-      take({ content: 'the key is sk-1234' }),
-      take({ content: '5678 as' }),
-      take({ thinking: 'more' }),
-      deltas.end(),
-    ];
+    take({ thinking: 'two words' });
+    take({ content: 'the key is sk-1234' });
+    take({ content: '5678 as' });
+    take({ thinking: 'more' });
+    deltas.end();
     expect(published).toEqual([
       ['thinks', 'two word'],
       ['thinks', 's'],
@@ -33,6 +31,5 @@ describe('deltas on their way out', () => {
       ['says', 's'],
       ['thinks', 'more'],
     ]);
-    expect(shown).toEqual(['', 'the key is ', '••• a', 's', '']);
   });
 });

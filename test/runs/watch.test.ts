@@ -91,7 +91,11 @@ describe('the words of a run of another process', () => {
     const seen: string[] = [];
     for await (const batch of client.watch({ run_id: run, after, signal: new AbortController().signal })) {
       for (const event of batch) {
-        if (event.kind === 'step_chunk') seen.push(`${event.from_start === true ? '=' : '+'}${event.content}`);
+        if (event.kind === 'step_chunk') {
+          const { from_start, thinking, content } = event;
+          const thought = thinking === undefined ? '' : `(${thinking})`;
+          seen.push(`${from_start === true ? '=' : '+'}${thought}${content ?? ''}`);
+        }
         if (event.kind === 'message' && event.message.role === 'assistant') seen.push(event.message.content);
       }
       if (seen.some((text) => text.includes(until))) return seen;
@@ -143,6 +147,25 @@ describe('the words of a run of another process', () => {
       expect(await chunks(other, run_id, 'three', last_seq)).toEqual(['=one two ', 'one two three']);
       expect(await all).toEqual(['=one ', '+two ', 'one two three']);
       await late;
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('are read along with what was thought before them, and that from its beginning', async () => {
+    const pause = { wait_ms: 800 };
+    const steps = [{ thinking: 'hm ' }, pause, { thinking: 'so ' }, pause, { text: 'one ' }, pause, { text: 'two' }];
+    const app = await scriptedApp({ turns: [{ reply: { steps: [...steps, { finish: 'stop' }] } }] });
+    try {
+      const other = await app.open();
+      const { run_id } = await app.chat('say it');
+      expect(await chunks(other, run_id, 'one two')).toEqual(['=(hm )', '+(so )', '+one ', 'one two']);
+      await app.client.awaitRun({ run_id });
+      const { messages } = await other.showSession({ name: null, tail: 10, tools: true });
+      expect(messages.map(({ text, thinking, status }) => [text, thinking, status])).toEqual([
+        ['say it', null, 'complete'],
+        ['one two', 'hm so ', 'complete'],
+      ]);
     } finally {
       await app.close();
     }
