@@ -15,14 +15,14 @@ const asks = (...named: readonly string[]): Action => ({
   ids: {},
   now: 10_000,
 });
-const escape = (now: number): Action => ({ type: 'key', key: keyOfWords('escape'), now });
+const esc = (now: number): Action => ({ type: 'key', key: keyOfWords('escape'), now });
 const cardOf = ({ approvals }: State): string | null => approvals.card?.id ?? null;
 
 it('who leaves the card of an ask is not given the others of its message one by one, but one that comes later', () => {
   const turn = { run_id: 'run_1', waiting_since: null, elsewhere: null } as State['turn'];
   const asked = after(readyState({ turn }), asks('ask_1', 'ask_2', 'ask_3'));
   expect(cardOf(asked)).toBe('ask_1');
-  const left = after(asked, escape(11_000), { type: 'tick', now: 20_000 }, asks('ask_1', 'ask_2', 'ask_3'));
+  const left = after(asked, esc(11_000), { type: 'tick', now: 20_000 }, asks('ask_1', 'ask_2', 'ask_3'));
   expect(cardOf(left)).toBeNull();
   expect(cardOf(after(left, asks('ask_1', 'ask_2', 'ask_3', 'ask_4'), { type: 'tick', now: 30_000 }))).toBe('ask_4');
 });
