@@ -2,6 +2,7 @@ import type { PrepareDeps } from '../runs/ports.ts';
 import type { RegisteredTool, SourceCheck } from '../schema/tool-sources.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import { noSources, type RunSources } from '../tools/source.ts';
+import { countedSources } from './counted-sources.ts';
 import { withMaskedTools, withoutKnown } from './mask-tools.ts';
 
 /** Where one kind of source (hooks, tool servers) gives its tools to runs. */
@@ -28,7 +29,7 @@ export function runSources(rooms: readonly SourceRoom[], secrets: Pick<Secrets, 
       .filter(({ names }) => names.length > 0);
     if (wanted.length === 0) return noSources;
     const all = await Promise.all(wanted.map(({ room, names }) => room.open(names)));
-    return withMaskedTools(secrets, {
+    const together: RunSources = {
       opened: all.flatMap(({ opened }) => opened),
       onChange: (listener) => {
         for (const one of all) one.onChange(listener);
@@ -36,7 +37,8 @@ export function runSources(rooms: readonly SourceRoom[], secrets: Pick<Secrets, 
       close: () => {
         for (const one of all) one.close();
       },
-    });
+    };
+    return withMaskedTools(secrets, countedSources(together));
   };
 }
 

@@ -84,7 +84,14 @@ export type Item =
       readonly summary: string;
       readonly verdict: CallVerdict | null;
     }
-  | { readonly kind: 'notice'; readonly id: string; readonly level: 'info' | 'warn' | 'error'; readonly text: string }
+  | {
+      readonly kind: 'notice';
+      readonly id: string;
+      readonly level: 'info' | 'warn' | 'error';
+      readonly text: string;
+      /** That of its event, where what is told may be told again with each run. */
+      readonly code?: string;
+    }
   /** A run that did not complete. */
   | {
       readonly kind: 'end';

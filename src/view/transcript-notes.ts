@@ -12,9 +12,12 @@ export function note(draft: Draft, event: RunEvent): void {
   const end = (status: End['status'], reason: string, text: string, fix: string | null) =>
     draft.push({ kind: 'end', id, run_id: event.run_id, status, class: reason, text, fix });
   switch (event.kind) {
-    case 'notice':
-      push(event.message, event.level);
+    case 'notice': {
+      const { code, level, message: text } = event;
+      if (!ofSources.has(code)) return push(text, level);
+      if (!isSaid(draft, text)) draft.push({ kind: 'notice', id, level, text, code });
       return;
+    }
     case 'print':
       push(event.text);
       return;
@@ -65,6 +68,19 @@ export function note(draft: Draft, event: RunEvent): void {
     default:
       return;
   }
+}
+
+const ofSources: ReadonlySet<string> = new Set(['provider_unavailable', 'provider_ready']);
+
+/** Each run tells what it cannot use; who reads one after another is told once, and again where one was there meanwhile. */
+function isSaid(draft: Draft, text: string): boolean {
+  const last = draft
+    .items()
+    .findLast(
+      (item) =>
+        item.kind === 'notice' && item.code !== undefined && (item.text === text || item.code === 'provider_ready'),
+    );
+  return last?.kind === 'notice' && last.text === text;
 }
 
 /** The backend that a failure of a model names: the engine puts it at the end, whatever the service has said. */

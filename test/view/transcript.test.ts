@@ -59,6 +59,18 @@ describe('the transcript of events', () => {
     expect(later.items[0]).toBe(single.items[0]);
   });
 
+  it('says once what each turn cannot use, and again where one was there meanwhile', () => {
+    const notice = (code: string, text: string) => event({ kind: 'notice', level: 'warn', code, message: text });
+    const missing = ['a is not there', 'b is not there'].map((text) => notice('provider_unavailable', text));
+    const texts = (...events: readonly RunEvent[]) => fold(...events).map((item) => ('text' in item ? item.text : ''));
+    const twice = [...missing, message('user', 'two'), ...missing];
+    expect(texts(...twice)).toEqual(['a is not there', 'b is not there', 'two']);
+    expect(texts(...twice, notice('provider_ready', 'a is ready'), ...missing.slice(0, 1)).slice(3)).toEqual([
+      'a is ready',
+      'a is not there',
+    ]);
+  });
+
   it('ends what was thought where the model is asked anew', () => {
     const thinks = (thinking: string, at: string) => event({ ...task, kind: 'step_chunk', thinking, index: 0 }, at);
     const retry = { class: 'server_error', message: 'broken', wait_ms: 1000, next_attempt: 2, model: 'm' } as const;
