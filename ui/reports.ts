@@ -167,7 +167,7 @@ export async function reportOf(
 async function trustText(client: RuntimeClient, policy: string | null): Promise<string> {
   // Where nothing is set up yet there is no chain to look at: the rest of the report is wanted all the more.
   const open = await client
-    .untrusted({ chain: 'chat', chain_path: null, policy, trust: [] })
+    .untrusted({ chain: 'chat', chain_path: null, policy, trust: [], review: true })
     .catch((error: unknown) => {
       if (toWire(error).code === 'chain_not_found') return [];
       throw error;

@@ -1,4 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
+import { instructionsName } from '../src/schema/instructions.ts';
 import type { UntrustedContent } from '../src/schema/overlay.ts';
 import { plural } from '../src/view/format.ts';
 import type { Action } from './actions.ts';
@@ -22,6 +23,12 @@ export type TrustDeps = {
   readonly now: () => number;
 };
 
+async function withInstructions(client: RuntimeClient): Promise<string> {
+  const { instructions } = await client.doctor({ probe: false });
+  const isGiven = instructions.some(({ source, withheld }) => source === 'project' && withheld === null);
+  return isGiven ? `, ${instructionsName} with it,` : '';
+}
+
 const bannerId = 'untrusted';
 
 /** The questions of trust, and what the answers do (10 §1.4.3). */
@@ -29,15 +36,23 @@ export function createTrustEffects({ client: clientOf, dispatch, say, now, ...de
   const refused = new Set<string>();
   return {
     async review(all) {
-      const [first, ...waiting] = await deps.untrusted(await clientOf(), all);
+      const client = await clientOf();
+      const open = await deps.untrusted(client, all);
+      // Instructions come with anything else that is trusted, as its question says.
+      const others = open.filter(({ kind }) => kind !== 'agent');
+      const [first, ...waiting] = others.length === 0 ? open : others;
       const held = all && (await deps.definitions());
       if (first !== undefined) dispatch({ type: 'overlay', overlay: trustOverlay(first, waiting, now()) });
-      else if (all && !held) say('everything that the project brings is trusted, and no tool has changed', false);
+      else if (all && !held) {
+        const what = `everything that the project brings${await withInstructions(client)} is trusted`;
+        say(`${what}, and no tool has changed`, false);
+      }
     },
     async answer({ content: { kind, path, sha256 }, how }) {
       if (how === 'trust') await (await clientOf()).trustContent({ path, sha256, by: 'prompt' });
       if (how === 'once') deps.trustOnce(sha256);
-      if (how === 'refuse') refused.add(path);
+      // Nothing is refused for instructions that are not given.
+      if (how === 'refuse' && kind !== 'agent') refused.add(path);
       else refused.delete(path);
       if (refused.size === 0) return dispatch({ type: 'no-banner', id: bannerId });
       const [one] = refused;

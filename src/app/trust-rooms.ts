@@ -14,6 +14,7 @@ export function openTrustRooms(input: RoomsInput & { readonly chains: Chains; re
     trust,
     chains,
     policies,
+    instructions: () => store.settings.value('project-instructions'),
     texts: {
       keep: (bytes) => documents.putBlob(bytes, now()),
       text: (sha256) => documents.blob(sha256) ?? documents.chainText(sha256) ?? documents.policyText(sha256),

@@ -60,12 +60,16 @@ export async function refuseUntrusted(
   return { trust: [...context.globals.trust, ...also], skipsPolicy: false };
 }
 
-/** What the chains and the policy of a command would use and nobody has trusted yet, each once. */
+/**
+ * What the chains and the policy of a command would use and nobody has trusted yet, each once.
+ * @param review also what no run is refused for
+ */
 export async function untrustedContent(
   context: Context,
   client: RuntimeClient,
   uses: readonly (ContentUse | null)[],
   also: readonly string[] = [],
+  review = false,
 ): Promise<readonly UntrustedContent[]> {
   const { globals } = context;
   const pending = new Map<string, UntrustedContent>();
@@ -75,6 +79,7 @@ export async function untrustedContent(
       chain_path: chain === 'run' || chain === 'chat' ? globals.chain : null,
       policy: globals.policy?.value ?? null,
       trust: [...globals.trust, ...also],
+      review,
     });
     for (const content of found) pending.set(content.path, content);
   }
@@ -109,6 +114,7 @@ export async function askTrust(
   const path = escapeText(content.path, { mode: 'line' });
   const kept = former?.diff === null ? '; its text is not kept, this is all of the new one' : ', what changed since:';
   const changed = former === null ? '' : `  sha256 ${former.sha256} was trusted at ${former.trusted_at}${kept}\n`;
+  const brings = content.brings === undefined ? '' : `  with it ${content.brings} counts: models are given it\n`;
   const choices = [
     '[y] trust it',
     ...(use === 'run' ? ['[o] use it once'] : []),
@@ -122,7 +128,7 @@ export async function askTrust(
     const hidden = lines.length - shown.length;
     terminal.err(
       `\n${terminal.style('err', 'bold', `TRUST ${content.kind}`)} ${path}\n` +
-        `  ${content.bytes} bytes, sha256 ${content.sha256}\n${changed}${shown.flatMap(barred).join('')}` +
+        `  ${content.bytes} bytes, sha256 ${content.sha256}\n${brings}${changed}${shown.flatMap(barred).join('')}` +
         `${hidden > 0 ? `  (${hidden} of ${lines.length} lines hidden)\n` : ''}` +
         `${content.kind} ${path}\n${choices}${hidden > 0 ? '  [v] view all' : ''}\n`,
     );

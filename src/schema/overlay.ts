@@ -1,5 +1,6 @@
 /** Documents of the overlay as every surface reads them. */
 import type { Finding } from './chain.ts';
+import type { instructionsName } from './instructions.ts';
 
 /** One chain of the overlay (06 §26). */
 export type ChainRow = {
@@ -35,6 +36,8 @@ export type UntrustedContent = {
   readonly bytes: number;
   readonly text: string;
   readonly former: FormerTrust | null;
+  /** A file of the project that is given to models once anything of the project is trusted. */
+  readonly brings?: typeof instructionsName;
 };
 
 /** What begins to count with a database that is accepted. */

@@ -26,6 +26,8 @@ export type TrustOperationDeps = {
   readonly chains: Pick<Chains, 'untrustedChain'>;
   readonly policies: Pick<Policies, 'untrustedPolicy'>;
   readonly texts: TrustedTexts;
+  /** Whether instructions of projects are given to models at all. */
+  readonly instructions: () => boolean;
   /** Unified diff of two versions of the named file; null when there is none that is whole. */
   readonly diff: (name: string, before: Uint8Array, after: Uint8Array) => Promise<string | null>;
   /** Records that something is trusted now, or no longer (03 §14, type `trust`). */
@@ -58,6 +60,14 @@ export function createTrustOperations(deps: TrustOperationDeps) {
     return { sha256: entry.sha256, trusted_at: entry.trustedAt, diff };
   };
 
+  /** The project's instructions for agents, where nothing of the project is trusted yet: then they are given to nobody. */
+  const waitingInstructions = (): Readable | null => {
+    const path = join(workspace.root, instructionsName);
+    if (!deps.instructions() || trust.list().some(({ root }) => root === workspace.root)) return null;
+    const file = readDocument(path, 'project', deps.uid);
+    return file.ok && file.bytes.length > 0 && realOf(path) === path ? file : null;
+  };
+
   const shown = async (kind: TrustSubject['kind'], file: Readable): Promise<UntrustedContent> => ({
     kind,
     path: file.path,
@@ -65,6 +75,7 @@ export function createTrustOperations(deps: TrustOperationDeps) {
     bytes: file.bytes.length,
     text: new TextDecoder().decode(file.bytes),
     former: await formerOf(subjectOf(kind, file), file.bytes),
+    ...(kind === 'agent' || waitingInstructions() === null ? {} : { brings: instructionsName }),
   });
 
   /**
@@ -96,15 +107,18 @@ export function createTrustOperations(deps: TrustOperationDeps) {
       readonly chain_path: string | null;
       readonly policy: string | null;
       readonly trust: readonly string[];
+      readonly review?: boolean | undefined;
     }): Promise<readonly UntrustedContent[]> {
       const chain =
         input.chain === null
           ? null
           : deps.chains.untrustedChain({ use: input.chain, path: input.chain_path, trust: input.trust });
       const policy = await deps.policies.untrustedPolicy({ name: input.policy, trust: input.trust });
+      const agent = input.review === true ? waitingInstructions() : null;
       return [
         ...(chain === null ? [] : [await shown('chain', chain)]),
         ...(policy === null ? [] : [await shown('policy', policy)]),
+        ...(agent === null ? [] : [await shown('agent', agent)]),
       ];
     },
 

@@ -535,12 +535,14 @@ describe('trust', () => {
       expect(await empty.run(['trust'])).toMatchObject(nothing);
       const policy = empty.write('.reins/hitl-policy.json', '{"rules":[]}');
       const planner = empty.write('.reins/chain-planner.json', echoChain);
+      const agent = empty.write('AGENTS.md', 'Use tabs.');
       const { code, stdout } = await empty.run(['trust', '--json']);
       expect([code, JSON.parse(stdout)]).toMatchObject([
         3,
         [
           { kind: 'policy', path: policy },
           { kind: 'chain', path: planner },
+          { kind: 'agent', path: agent },
         ],
       ]);
       const { issues } = JSON.parse((await empty.run(['doctor', '--skip-probe', '--json'])).stdout);

@@ -37,6 +37,7 @@ const operations = () => {
     chains: createChains(common),
     policies: createPolicies(common),
     texts: { keep: (bytes) => kept.set(sha256Of(bytes), bytes), text: (sha256) => kept.get(sha256) ?? null },
+    instructions: () => true,
     diff: wholeDiff,
     recorded: (entry) => recorded.push(entry),
   });
@@ -50,6 +51,25 @@ const pending = (hashes: readonly string[] = [], chain_path: string | null = nul
   operations().untrusted({ chain: 'run', chain_path, policy: null, trust: hashes });
 
 describe('what waits for trust', () => {
+  it('is AGENTS.md of the project too where somebody looks, and says with what it comes', async () => {
+    const text = 'Use tabs.\n';
+    writeFileSync(join(temp.workspace, 'AGENTS.md'), text);
+    const review = (chain: 'run' | null = 'run') =>
+      operations().untrusted({ chain, chain_path: null, policy: null, trust: [], review: true });
+    const agent = { kind: 'agent', path: join(temp.workspace, 'AGENTS.md'), sha256: sha256Of(text), bytes: 10, text };
+    expect(await review(null)).toEqual([{ ...agent, former: null }]);
+    const chain = put('default-run-chain.json', '{"id":"c"}');
+    expect(await pending()).toMatchObject([{ kind: 'chain', brings: 'AGENTS.md' }]);
+    expect((await review()).map(({ kind, brings }) => [kind, brings])).toEqual([
+      ['chain', 'AGENTS.md'],
+      ['agent', undefined],
+    ]);
+    await operations().trustContent({ path: chain, sha256: sha256Of('{"id":"c"}'), by: 'command' });
+    expect(await review()).toEqual([]);
+    put('default-run-chain.json', '{"id":"other"}');
+    expect((await review()).map(({ kind, brings }) => [kind, brings])).toEqual([['chain', undefined]]);
+  });
+
   it('is the chain and the policy that a run would use, with their text', async () => {
     const chain = put('default-run-chain.json', '{"id":"c"}');
     const policy = put('hitl-policy.json', '{}');

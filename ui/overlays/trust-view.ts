@@ -35,6 +35,9 @@ export function trustHead({ content, said }: TrustOverlay, columns: number, glyp
     [say(`${content.bytes} bytes, sha256`, 'dim')],
     ...wrapLine([say(content.sha256, 'dim')], columns),
     ...changed,
+    ...(content.brings === undefined
+      ? []
+      : [cutLine([say(`with it ${content.brings} counts: models are given it`, 'dim')], columns)]),
     ...(said === null ? [] : [cutLine([say(`! ${said}`, 'warn')], columns)]),
   ];
 }

@@ -19,11 +19,12 @@ async function pending(context: Context): Promise<readonly UntrustedContent[]> {
   const policy = context.globals.policy?.value ?? null;
   const found = new Map<string, UntrustedContent>();
   for (const chain of [null, ...uses]) {
-    for (const content of await unlessMissing(client.untrusted({ chain, chain_path: null, policy, trust: [] }))) {
-      found.set(content.path, content);
-    }
+    const wanted = { chain, chain_path: null, policy, trust: [], review: chain === null };
+    for (const content of await unlessMissing(client.untrusted(wanted))) found.set(content.path, content);
   }
-  return [...found.values()];
+  const contents = [...found.values()];
+  // What comes with any other is asked about last.
+  return [...contents.filter(({ kind }) => kind !== 'agent'), ...contents.filter(({ kind }) => kind === 'agent')];
 }
 
 const uses = ['run', 'chat', 'planner', 'explorer', 'executor', 'summarizer'] as const satisfies readonly ContentUse[];
@@ -94,9 +95,13 @@ const review: Handler = async (context) => {
   }
   const client = await context.client();
   let refused = 0;
+  let isTakenUp = false;
   for (const content of contents) {
+    // It came with what was trusted before it, as was said there.
+    if (content.kind === 'agent' && isTakenUp) continue;
     if ((await askTrust(context, content, 'review')) === 'trust') {
       await settle(client, content);
+      isTakenUp = true;
       await context.print(`Trusted ${content.path}.`);
       // What it kept from being looked at comes next.
       if (content.kind === 'database') return review(context);

@@ -54,9 +54,13 @@ export const openTui: Handler = async (context: Context) => {
       return { ...request, timeout_ms: globals.timeoutMs ?? 0 };
     },
     untrusted: (made, all) =>
-      untrustedContent(context, made, all ? ['chat', 'planner', 'explorer', 'executor', 'summarizer'] : ['chat'], [
-        ...once,
-      ]),
+      untrustedContent(
+        context,
+        made,
+        all ? ['chat', 'planner', 'explorer', 'executor', 'summarizer'] : ['chat'],
+        [...once],
+        all,
+      ),
     trustOnce: (sha256) => void once.add(sha256),
     planOptions: async (made, uses) => ({
       ...(await planOptions(context, made, uses, 'ask', consent)),

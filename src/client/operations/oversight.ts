@@ -122,6 +122,8 @@ export const oversight = {
       chain_path: nullable(string()),
       policy: nullable(string()),
       trust: array(string()),
+      /** Also what no run is refused for: `AGENTS.md`, of a project of which nothing is trusted. */
+      review: optional(boolean()),
     }),
     returns<readonly UntrustedContent[]>(),
   ),
