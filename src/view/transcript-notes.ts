@@ -14,8 +14,8 @@ export function note(draft: Draft, event: RunEvent): void {
   switch (event.kind) {
     case 'notice': {
       const { code, level, message: text } = event;
-      if (!ofSources.has(code)) return push(text, level);
-      if (!isSaid(draft, text)) draft.push({ kind: 'notice', id, level, text, code });
+      if (!ofSources.has(code)) push(text, level);
+      else if (!isSaid(draft, text)) draft.push({ kind: 'notice', id, level, text, code });
       return;
     }
     case 'print':
