@@ -107,6 +107,14 @@ test('the script of bash completes words that bash itself cuts at = and :', asyn
   world.write('my dir/x', '');
   expect(typed('reins run --input @my')).toEqual(['@my\\ dir/', '@my\\ file.txt']);
   expect(typed('reins --input=@my\\ f')).toEqual(['@my\\ file.txt']);
+  // Behind an opened quote, which bash leaves where it is; within a closed one, and between two.
+  world.write("my 'x.txt", '');
+  expect(typed('reins "ses')).toEqual(['session']);
+  expect(typed("reins 'session' 'sw")).toEqual(['switch']);
+  expect(typed('reins --input "@my ')).toEqual(["@my 'x.txt", '@my dir/', '@my file.txt']);
+  expect(typed("reins --input '@my ")).toEqual(['@my dir/', '@my file.txt']);
+  expect(typed('reins --input="@my f')).toEqual(['@my file.txt']);
+  expect(typed('reins --input "@my file.txt" --provider=v')).toEqual(['vllm']);
   world.remove();
 });
 
@@ -125,5 +133,7 @@ test.runIf(zsh)('the script of zsh loads where nothing else did, and is the func
   // The first call is the one that somebody waits for.
   const asked = 'fpath=($2); autoload -U _reins; reins() { print -u 3 -- $* }; compadd() { :; }; _files() { :; };';
   expect(said(`${asked} words=(reins ses) CURRENT=2; _reins 3>&1`)).toBe('__complete ses\n');
+  const quoted = `typeset -A compstate=(quote '"'); words=(reins '"session"' '"my s'); CURRENT=3;`;
+  expect(said(`${asked} ${quoted} _reins 3>&1`)).toBe('__complete session my s\n');
   world.remove();
 });
