@@ -5,6 +5,7 @@ import type { Action } from './actions.ts';
 import type { Effect } from './effect.ts';
 import type { OpenSession } from './state.ts';
 import { endStopped, stoppedQuestion, stoppedTurn } from './stopped-turn.ts';
+import { storedName } from './stored-name.ts';
 
 type Message = Extract<Effect, { readonly do: 'send' }>;
 
@@ -34,22 +35,31 @@ export type SendDeps = {
 export function createSender(deps: SendDeps): (message: Message) => Promise<void> {
   const { client: clientOf, request, dispatch, now, signal, started } = deps;
 
-  /** What became of a session that is not found by its name any more; null where that is not what went wrong. */
-  const nameNow = async (client: RuntimeClient, name: string, error: unknown): Promise<string | 'gone' | null> => {
+  /** What the session of a message is called now: its name may be that of another one by now. @returns null = it is gone */
+  const nameNow = async (client: RuntimeClient, name: string): Promise<string | null> => {
     const open = deps.session();
-    if (toWire(error).code !== 'not_found' || open?.name !== name) return null;
-    const rows = await client.listSessions({});
-    if (rows.some((row) => row.name === name)) return null;
-    return rows.find(({ id }) => id === open.id)?.name ?? 'gone';
+    return open?.name === name ? storedName(client, open.id) : name;
   };
 
   const send = async (message: Message): Promise<void> => {
-    const { text, written, session } = message;
+    const { text, written } = message;
+    let { session } = message;
     const client = await clientOf();
     try {
+      const named = session === null ? null : await nameNow(client, session);
+      if (session !== null && named === null) {
+        dispatch({ type: 'session-gone' });
+        const why = ['this session was deleted elsewhere: /new starts another one'];
+        return dispatch({ type: 'not-sent', written, why, now: now() });
+      }
+      if (session !== null && named !== null && named !== session) {
+        dispatch({ type: 'renamed', name: named });
+        dispatch({ type: 'notice', level: 'info', text: `this session was renamed elsewhere: ${session} is ${named}` });
+        session = named;
+      }
       const stopped = await stoppedTurn(client, session);
       if (stopped !== null && message.ends !== stopped.run_id)
-        return dispatch({ type: 'overlay', overlay: stoppedQuestion(stopped, message) });
+        return dispatch({ type: 'overlay', overlay: stoppedQuestion(stopped, { ...message, session }) });
       if (stopped !== null && stopped.unknown.length > 0) {
         started(stopped.run_id);
         const { timeout_ms } = await request(client);
@@ -94,17 +104,6 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
       if (toWire(error).code === 'session_busy' && (deps.session()?.name ?? null) === session) {
         dispatch({ type: 'session-busy', written, now: now() });
         return deps.busy(session);
-      }
-      const named = session === null ? null : await nameNow(client, session, error);
-      if (named === 'gone') {
-        dispatch({ type: 'session-gone' });
-        const why = ['this session was deleted elsewhere: /new starts another one'];
-        return dispatch({ type: 'not-sent', written, why, now: now() });
-      }
-      if (named !== null) {
-        dispatch({ type: 'renamed', name: named });
-        dispatch({ type: 'notice', level: 'info', text: `this session was renamed elsewhere: ${session} is ${named}` });
-        return send({ ...message, session: named });
       }
       dispatch({
         type: 'not-sent',

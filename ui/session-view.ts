@@ -1,11 +1,11 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { toWire } from '../src/schema/errors.ts';
 import type { FeedEntry } from '../src/schema/feed.ts';
 import type { InterruptedTurn, Session } from '../src/schema/session.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
 import type { OpenSession, Resting } from './state.ts';
 import { stoppedTurn } from './stopped-turn.ts';
+import { storedName } from './stored-name.ts';
 import { pageSize, wholeFrom } from './stored-pages.ts';
 
 /** What the view of a session and the link around it both stand on. */
@@ -36,6 +36,8 @@ export type SessionViewDeps = SessionGround & {
   readonly follow: (client: RuntimeClient, runId: string) => void;
 };
 
+type Shown = { readonly session: OpenSession; readonly running: string | null };
+
 /** Between two tries of a message whose session is busy. */
 const againMs = 250;
 
@@ -54,6 +56,11 @@ export function createSessionView(deps: SessionViewDeps) {
 
   /** Another process has begun a turn while one was in view. */
   let missed = false;
+  /** How often another session was wanted: what is read of one is shown only while nobody wants the next. */
+  let wanted = 0;
+  /** Reads that go on, and what the feed has told meanwhile: of a run that they have not seen, it would be lost. */
+  let reading = 0;
+  let meanwhile: readonly FeedEntry[] = [];
   /** Runs that are in view: word of their beginning may come behind what was read of them. */
   let shown: ReadonlySet<string> = new Set();
 
@@ -62,15 +69,27 @@ export function createSessionView(deps: SessionViewDeps) {
     deps.follow(client, runId);
   };
 
-  /** Shows a session as it is stored, and the run that goes on in it. */
-  const show = async (
-    name: string | null,
-  ): Promise<{ readonly session: OpenSession; readonly running: string | null }> => {
+  /** Shows a session as it is stored, and the run that goes on in it. @returns null where another one is wanted by then */
+  const show = async (name: string | null): Promise<Shown | null> => {
+    const mine = wanted;
+    reading += 1;
+    const found = await readAndShow(name, () => mine === wanted).finally(() => {
+      reading -= 1;
+    });
+    if (reading > 0) return found;
+    const begun = meanwhile.some(isNewHere);
+    meanwhile = [];
+    const session = deps.session();
+    if (begun && deps.busy()) missed = true;
+    else if (begun && session !== null) await showAnew(session);
+    return found;
+  };
+
+  const readAndShow = async (name: string | null, isWanted: () => boolean): Promise<Shown | null> => {
     const client = await clientOf();
     missed = false;
     const view = await client.showSession({ name, tail: pageSize, tools: true });
     const messages = wholeFrom(view.messages);
-    shown = new Set(messages.flatMap(({ run_id }) => run_id ?? []));
     const first = messages[0];
     const session: OpenSession = {
       id: view.session.id,
@@ -79,10 +98,12 @@ export function createSessionView(deps: SessionViewDeps) {
       loading: false,
       deleted: false,
     };
-    deps.read(session.id, messages.at(-1)?.seq ?? 0);
     const active = view.session.active_run_id;
     // A run whose process is gone has no more to tell: its end is offered with the next message.
     const stopped = await stoppedTurn(client, session.name);
+    if (!isWanted()) return null;
+    shown = new Set([...messages.flatMap(({ run_id }) => run_id ?? []), ...(active === null ? [] : [active])]);
+    deps.read(session.id, messages.at(-1)?.seq ?? 0);
     const running = stopped === null ? active : null;
     // What a run that is followed has stored comes with its events.
     const stored = messages.filter(({ run_id }) => run_id === null || run_id !== running);
@@ -97,6 +118,26 @@ export function createSessionView(deps: SessionViewDeps) {
     return { session, running };
   };
 
+  /** Shows the session that is open anew, under the name that it has by now. */
+  const showAnew = async (session: OpenSession): Promise<void> => {
+    const name = await nameOf(session);
+    if (name !== null && deps.session()?.id === session.id) await show(name);
+  };
+
+  /** What the session that is open is called now, where another process has renamed it; null where it was deleted. */
+  const nameOf = async (session: OpenSession): Promise<string | null> => {
+    const name = await storedName(await clientOf(), session.id);
+    const open = deps.session();
+    if (open?.id !== session.id) return null;
+    if (name === null) dispatch({ type: 'session-gone' });
+    else if (name !== open.name) {
+      dispatch({ type: 'renamed', name });
+      const text = `this session was renamed elsewhere: ${session.name} is ${name}`;
+      dispatch({ type: 'notice', level: 'info', text });
+    }
+    return name;
+  };
+
   /** The process of the turn in view is gone without a word, as after `kill -9`: nobody else would end it here. */
   const lookAfter = async (client: RuntimeClient, session: OpenSession): Promise<void> => {
     const runId = deps.elsewhere();
@@ -107,7 +148,7 @@ export function createSessionView(deps: SessionViewDeps) {
     if (deps.elsewhere() !== runId || deps.session()?.id !== session.id) return;
     deps.left();
     dispatch({ type: 'deserted', run_id: runId, is_turn: stopped !== null, now: now() });
-    if (stopped !== null) await show(session.name);
+    if (stopped !== null) await showAnew(session);
   };
 
   /** A turn that another process has begun in this session, and that is not the work of another run. */
@@ -124,14 +165,17 @@ export function createSessionView(deps: SessionViewDeps) {
   return {
     async open(name: string | null): Promise<void> {
       const before = deps.session();
-      const { session } = await show(name);
+      wanted += 1;
+      const found = await show(name);
       // What is being written in the session that was open is newer than what is stored of it.
-      if (session.id !== before?.id) await deps.opened(session.id);
+      if (found !== null && found.session.id !== before?.id) await deps.opened(found.session.id);
     },
 
     /** Shows the turn that keeps a message waiting, and who drives it. @throws what the store throws */
     async wait(name: string | null): Promise<void> {
-      const { session, running } = await show(name);
+      const found = await show(name);
+      if (found === null) return;
+      const { session, running } = found;
       if (running === null) {
         // It is over, or its process is gone: who tries again at once may find the same.
         await new Promise((resolve) => setTimeout(resolve, againMs));
@@ -147,7 +191,7 @@ export function createSessionView(deps: SessionViewDeps) {
     /** Nothing is in view any more that goes on: what was missed meanwhile is shown. @throws what the store throws */
     async rested(): Promise<void> {
       const session = deps.session();
-      if (missed && session !== null && !session.deleted && !deps.busy()) await show(session.name);
+      if (missed && session !== null && !session.deleted && !deps.busy()) await showAnew(session);
     },
 
     /** Shows what another process does in the session. @throws what the store throws */
@@ -156,13 +200,19 @@ export function createSessionView(deps: SessionViewDeps) {
       const session = deps.session();
       const taken = entries.some(({ kind, run_id }) => goesOn.has(kind) && run_id !== undefined && run_id === resting);
       if (session !== null && resting !== null && taken && !deps.isOwn(resting)) {
-        await show(session.name);
+        await showAnew(session);
         return;
       }
-      const begun = entries.findLast(isNewHere);
-      if (begun?.run_id === undefined) return;
+      if (reading > 0) {
+        meanwhile = [...meanwhile, ...entries.filter(({ kind }) => kind === 'chain_started')];
+        return;
+      }
+      const [begun, ...more] = entries.filter(isNewHere);
+      if (session === null || begun?.run_id === undefined) return;
       // What is in view goes on to its end.
       if (deps.busy()) missed = true;
+      // Of several, as behind a stop of this program, all but the last are over.
+      else if (more.length > 0) await showAnew(session);
       else followed(await clientOf(), begun.run_id);
     },
 
@@ -172,17 +222,7 @@ export function createSessionView(deps: SessionViewDeps) {
       if (session === null || session.deleted) return;
       const client = await clientOf();
       await lookAfter(client, session);
-      try {
-        const wanted = { session: { id: session.id }, after: Number.MAX_SAFE_INTEGER };
-        const { session: stored } = await client.exportSession(wanted);
-        if (deps.session()?.id !== session.id || stored.name === deps.session()?.name) return;
-        dispatch({ type: 'renamed', name: stored.name });
-        const text = `this session was renamed elsewhere: ${session.name} is ${stored.name}`;
-        dispatch({ type: 'notice', level: 'info', text });
-      } catch (error) {
-        if (toWire(error).code !== 'not_found') throw error;
-        if (deps.session()?.id === session.id) dispatch({ type: 'session-gone' });
-      }
+      await nameOf(session);
     },
   };
 }

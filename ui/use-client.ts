@@ -83,6 +83,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
   /** The policy of the last turn: another one has other things to say in the status line. */
   let judgedBy = '';
   let following: AbortController | null = null;
+  /** The run that is being followed. */
+  let followed: string | null = null;
   let sending: Promise<void> = Promise.resolve();
   const numbering = createNumbering({ session: options.session, dispatch });
   const finder = createFinder((query, hits) => dispatch({ type: 'found', query, hits }));
@@ -92,11 +94,15 @@ export function createClientLink(options: LinkOptions): ClientLink {
     following?.abort();
     const own = new AbortController();
     following = own;
+    followed = runId;
     const signal = AbortSignal.any([own.signal, ending.signal]);
     for await (const events of client.watch({ run_id: runId, after, signal })) {
+      // What was on its way while another session was opened belongs to the one before.
+      if (signal.aborted) break;
       dispatch({ type: 'events', run_id: runId, events, now: now() });
     }
     if (ending.signal.aborted) return;
+    if (following === own) followed = null;
     await numbering.read(client);
     await view.rested();
   };
@@ -158,7 +164,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const elsewhere = createLookElsewhere({ dispatch, session: () => options.session()?.id ?? null, isOwn });
   const view = createSessionView({
     ...options,
-    left: () => following?.abort(),
+    left: () => {
+      following?.abort();
+      followed = null;
+    },
     read: numbering.begin,
     isOwn,
     follow: (client, runId) => void follow(client, runId, 0).catch(failed),
@@ -185,7 +194,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
       for (const warning of run.warnings.filter((each) => !warned.has(each)))
         dispatch({ type: 'notice', level: 'warn', text: warning });
       for (const warning of run.warnings) warned.add(warning);
-      void follow(client, run.run_id, 0).catch(failed);
+      // It may be in view by now, where the session was read while it began.
+      if (followed !== run.run_id) void follow(client, run.run_id, 0).catch(failed);
     },
   });
 

@@ -177,23 +177,73 @@ it('brings the draft of another session back, and leaves what is written in the 
   expect(drafts).toEqual(['left', 'id of work', 'left', 'id of play', 'left', 'id of work']);
 });
 
+it('shows the session that was wanted last, in whatever order they are read', async () => {
+  let open: OpenSession | null = null;
+  const waits: (() => void)[] = [];
+  const client = {
+    showSession: async ({ name }: { name: string }) => {
+      if (name === 'slow') await new Promise<void>((resolve) => waits.push(resolve));
+      return {
+        session: { id: `id of ${name}`, name, active_run_id: null, suspended_run_id: null },
+        messages: [],
+        total: 0,
+      };
+    },
+    interruptedTurn: async () => null,
+  };
+  const drafts: string[] = [];
+  const view = createSessionView({
+    client: async () => client as never,
+    dispatch: (action) => {
+      if (action.type === 'opened') open = action.session;
+    },
+    now: () => 0,
+    session: () => open,
+    busy: () => false,
+    resting: () => null,
+    elsewhere: () => null,
+    opened: async (id) => void drafts.push(id),
+    left: () => undefined,
+    read: () => undefined,
+    isOwn: () => false,
+    follow: () => undefined,
+  });
+  const slow = view.open('slow');
+  await view.open('quick');
+  for (const go of waits) go();
+  await slow;
+  expect([open, drafts]).toMatchObject([{ name: 'quick' }, ['id of quick']]);
+});
+
 describe('a turn that another process begins', () => {
   /** The view of a session in which the store has this, and what became of it: actions, and runs that are followed. */
   const viewOn = (
-    stored: { readonly active: string | null; readonly run: string | null },
+    given: { readonly active: string | null; readonly run: string | null },
     busy = () => false,
     gone: { readonly elsewhere: string; readonly status: string; readonly kind: string } | null = null,
   ) => {
     const seen: string[] = [];
-    const row = { id: 's1', name: 'work', active_run_id: stored.active, suspended_run_id: null };
-    const message = { id: 'm1', seq: 1, role: 'user', kind: 'message', text: 'hi', run_id: stored.run, tool_calls: [] };
-    const messages = stored.run === null ? [] : [message];
+    const stored: { active: string | null } = { ...given };
+    const row = () => ({ id: 's1', name: 'work', active_run_id: stored.active, suspended_run_id: null });
+    /** What was read is shown once it is let go. */
+    let held = Promise.resolve();
+    const hold = () => {
+      let letGo = (): void => undefined;
+      held = new Promise((resolve) => {
+        letGo = resolve;
+      });
+      return letGo;
+    };
+    const message = { id: 'm1', seq: 1, role: 'user', kind: 'message', text: 'hi', run_id: given.run, tool_calls: [] };
+    const messages = given.run === null ? [] : [message];
     const client = {
-      showSession: async () => ({ session: row, messages, total: messages.length }),
+      showSession: async () => ({ session: row(), messages, total: messages.length }),
       showRun: async () => gone,
-      interruptedTurn: async () =>
-        gone?.kind === 'chat' ? { session: 'work', run_id: gone.elsewhere, unknown: [] } : null,
-      exportSession: async () => ({ session: row }),
+      interruptedTurn: async () => {
+        await held;
+        return gone?.kind === 'chat' ? { session: 'work', run_id: gone.elsewhere, unknown: [] } : null;
+      },
+      exportSession: async () => ({ session: row() }),
     };
     const view = createSessionView({
       client: async () => client as never,
@@ -210,7 +260,7 @@ describe('a turn that another process begins', () => {
       isOwn: (id) => id === 'run_own',
       follow: (_client, id) => void seen.push(id),
     });
-    return { view, seen };
+    return { view, seen, hold, stored };
   };
   const started = (run_id: string) =>
     ({ kind: 'chain_started', run_id, session_id: session.id, data: { run_kind: 'chat' } }) as never;
@@ -226,6 +276,30 @@ describe('a turn that another process begins', () => {
     expect(seen).toEqual(['opened', 'following', 'run_other']);
     await view.rested();
     expect(seen).toHaveLength(3);
+  });
+
+  it('is shown from what is stored where several have begun since the last word, as behind a stop', async () => {
+    const { view, seen } = viewOn({ active: 'run_two', run: 'run_one' });
+    await view.happened([started('run_one'), started('run_two')]);
+    expect(seen).toEqual(['opened', 'following', 'run_two']);
+  });
+
+  it('is not lost where it begins behind what was read, before that is shown', async () => {
+    const { view, seen, hold, stored } = viewOn({ active: null, run: null });
+    const letGo = hold();
+    const opening = view.open('work');
+    await view.happened([started('run_other')]);
+    stored.active = 'run_other';
+    letGo();
+    await opening;
+    expect(seen).toEqual(['opened', 'opened', 'following', 'run_other']);
+    // One that was read is not read again for word that comes late.
+    const again = hold();
+    const anew = view.open('work');
+    await view.happened([started('run_other')]);
+    again();
+    await anew;
+    expect(seen.slice(4)).toEqual(['opened', 'following', 'run_other']);
   });
 
   it('is looked after: one whose process was killed rests, and holds what waited for it', async () => {
