@@ -243,7 +243,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const run = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
       started.add(run.run_id);
       dispatch({ type: 'following', run_id: run.run_id, line: false, elsewhere: false, now: now() });
-      void follow(client, run.run_id, run.resumed?.from_seq ?? 0).catch(failed);
+      // One that was followed while another process drove it is followed on: its events would come twice.
+      if (followed !== run.run_id) void follow(client, run.run_id, run.resumed?.from_seq ?? 0).catch(failed);
     },
     watch,
     async goOn(ask) {
