@@ -16,7 +16,7 @@ export async function askMeant(
     `"${given}" is not a command. Did you mean "${command}"? [y] run it  [p] send as a prompt  [Enter] quit\n`,
   );
   const asked = process.now();
-  const keys = openKeys(process.stdin());
+  const keys = openKeys(process);
   try {
     for (;;) {
       const key = await keys.next(new AbortController().signal);

@@ -38,7 +38,7 @@ export async function promptAsk(
   askId: string,
   withdrawn: AbortSignal,
 ): Promise<Prompted> {
-  const keys = openKeys(context.process.stdin());
+  const keys = openKeys(context.process);
   try {
     return await ask(context, client, askId, withdrawn, keys);
   } finally {
@@ -180,8 +180,12 @@ async function ask(
   };
 
   await paint();
+  const again = (): void => {
+    question();
+    painted = process.now();
+  };
   for (;;) {
-    const key = await keys.next(withdrawn);
+    const key = await keys.next(withdrawn, again);
     if (withdrawn.aborted) {
       terminal.err(`${context.safe(`${shown(current.id)} was ${String(withdrawn.reason)}`)}\n`);
       return 'settled';

@@ -5,7 +5,7 @@ import { openKeys } from './keys.ts';
 export async function confirmed(context: Context, question: string): Promise<boolean> {
   context.terminal.err(`${context.safe(question)}\n`);
   const asked = context.process.now();
-  const keys = openKeys(context.process.stdin());
+  const keys = openKeys(context.process);
   try {
     for (;;) {
       const key = await keys.next(new AbortController().signal);

@@ -1,12 +1,15 @@
-import type { ReadStream } from 'node:tty';
+import type { Process } from './process.ts';
 
 /**
  * Keys of a terminal while a question is open. Only a chunk that is exactly one character counts as a key: a paste, an
  * escape sequence and typed-ahead words arrive in longer chunks and are dropped (06 §9).
  */
 export type Keys = {
-  /** The next key; null when the signal aborted, the input has ended, or the terminal is gone. */
-  next(signal: AbortSignal): Promise<string | null>;
+  /**
+   * The next key; null when the signal aborted, the input has ended, or the terminal is gone.
+   * @param again called when the program goes on after it was stopped: what a shell wrote stands below the question
+   */
+  next(signal: AbortSignal, again?: () => void): Promise<string | null>;
   /**
    * One line with the terminal's own editing; null as above.
    * @param ask writes the question, once what is typed belongs to the line: who reads it may type at once
@@ -18,13 +21,27 @@ export type Keys = {
   close(): void;
 };
 
-export function openKeys(stream: ReadStream): Keys {
-  stream.setRawMode(true);
+export function openKeys({ stdin, onSignal }: Pick<Process, 'stdin' | 'onSignal'>): Keys {
+  const stream = stdin();
+  let isRaw = false;
+  let shown: (() => void) | null = null;
+  const setRaw = (on: boolean): void => {
+    isRaw = on;
+    stream.setRawMode(on);
+  };
+  setRaw(true);
   stream.resume();
+  // A shell that stopped the program, and has put it in front again, has left the terminal as it likes it.
+  const ignore = onSignal('SIGCONT', () => {
+    if (!isRaw) return;
+    stream.setRawMode(false);
+    stream.setRawMode(true);
+    shown?.();
+  });
   const leave = (): void => {
     stream.pause();
     try {
-      stream.setRawMode(false);
+      setRaw(false);
     } catch {
       // The terminal is gone: there is nothing to restore.
     }
@@ -50,9 +67,14 @@ export function openKeys(stream: ReadStream): Keys {
       signal.addEventListener('abort', onEnd);
     });
   return {
-    next: (signal) => read(signal, (chunk) => ([...chunk].length === 1 ? chunk : undefined)),
+    next: (signal, again) => {
+      shown = again ?? null;
+      return read(signal, (chunk) => ([...chunk].length === 1 ? chunk : undefined)).finally(() => {
+        shown = null;
+      });
+    },
     line: async (ask, signal) => {
-      stream.setRawMode(false);
+      setRaw(false);
       let text = '';
       const reading = read(signal, (chunk) => {
         text += chunk;
@@ -62,14 +84,17 @@ export function openKeys(stream: ReadStream): Keys {
       });
       ask();
       const line = await reading;
-      stream.setRawMode(true);
+      setRaw(true);
       return line;
     },
     lend: leave,
     take: () => {
-      stream.setRawMode(true);
+      setRaw(true);
       stream.resume();
     },
-    close: leave,
+    close: () => {
+      ignore();
+      leave();
+    },
   };
 }

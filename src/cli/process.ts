@@ -1,7 +1,7 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Environment } from './globals.ts';
 
-export type Signal = 'SIGINT' | 'SIGQUIT' | 'SIGTERM' | 'SIGHUP';
+export type Signal = 'SIGINT' | 'SIGQUIT' | 'SIGTERM' | 'SIGHUP' | 'SIGCONT';
 
 /** What `main.ts` alone takes from the running process; everything else of this room gets it as a parameter. */
 export type Process = {

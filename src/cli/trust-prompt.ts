@@ -106,7 +106,7 @@ export async function askTrust(
   use: 'run' | 'review',
 ): Promise<'trust' | 'once' | 'next layer' | 'refuse'> {
   const { terminal, process } = context;
-  const keys: Keys = openKeys(process.stdin());
+  const keys: Keys = openKeys(process);
   const { former } = content;
   const safe = escapeText(former?.diff ?? content.text, { mode: 'lines' });
   const lines = safe.replace(/\n$/, '').split('\n');

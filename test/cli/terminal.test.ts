@@ -375,6 +375,22 @@ describe('a question on a terminal', () => {
     expect((await world.run(['approvals', 'show', short])).stdout).toContain(`session oats, ${run_id}, chain `);
   });
 
+  test('is put again, and takes keys, where the program was stopped and goes on', async () => {
+    await addScript(world, writingTurns);
+    // A shell with job control, which has the terminal while its job is stopped.
+    const command = ['bash', '--norc', '-ic', 'set -m; "$@"; stty sane; read -r; fg', 'bash', process.execPath, program];
+    const terminal = openTerminal(world, [...tester, 'write'], { command });
+    await terminal.saw(question);
+    const [run] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
+    const { run_by } = JSON.parse((await world.run(['state', 'show', run.id, '--json'])).stdout);
+    process.kill(run_by.pid, 'SIGTSTP');
+    await terminal.saw('Stopped');
+    const before = count(terminal.screen(), '[l] later');
+    terminal.type('\r');
+    await terminal.until((rows) => count(rows.join('\n'), '[l] later') > before, 'the question again');
+    await terminal.press('n', 'It was denied.');
+  });
+
   test('Ctrl-C cancels the run', async () => {
     const terminal = await ask();
     terminal.type('\u0003');

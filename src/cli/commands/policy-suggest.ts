@@ -96,7 +96,7 @@ async function askWrite(
   target: { readonly path: string; readonly copy: string | null },
 ): Promise<'yes' | 'no' | 'stop'> {
   const { terminal, process } = context;
-  const keys = openKeys(process.stdin());
+  const keys = openKeys(process);
   const lines = suggestionLines(one).map((line) => escapeText(line, { mode: 'line' }));
   const copied = target.copy === null ? '' : ', a new copy of the policy that governs; it will govern from then on';
   terminal.err(`\n${lines.join('\n')}\n  to ${escapeText(target.path, { mode: 'line' })}${copied}\n`);
