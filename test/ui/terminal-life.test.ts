@@ -185,6 +185,21 @@ test('lines are read and edited again after Ctrl+Z and fg, and pastes are marked
   await terminal.ended;
 });
 
+test('the prompt stands again after fg where the terminal edits lines itself', async () => {
+  const terminal = open([], { command: ['bash', '--norc', '-i'] });
+  terminal.type(`PS1=; TERM=dumb ${process.execPath} ${program} tui\r`);
+  const prompt = (rows: readonly string[]) => rows.filter((row) => row !== '').at(-1) === '>';
+  await terminal.until(prompt, 'the prompt');
+  terminal.type('\u001a');
+  await terminal.saw('Stopped');
+  terminal.type('fg\r');
+  await terminal.until(prompt, 'the prompt again');
+  terminal.type('/nothing\r');
+  await terminal.saw('there is no command /nothing');
+  terminal.type('/quit\rexit\r');
+  await terminal.ended;
+});
+
 test('an editor has the terminal and its keys until it ends, and what was dumped waits for Enter in any way', async () => {
   const editor = world.write(
     '../editor',

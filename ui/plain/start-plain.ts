@@ -22,7 +22,7 @@ import { createPlainOverlays } from './plain-overlays.ts';
 import { createPromptLine } from './prompt-line.ts';
 import { quitAtSecond } from './quit-key.ts';
 import { createLineReader } from './read-line.ts';
-import { stopWithKey } from './stopping.ts';
+import { putBehindStop, stopWithKey } from './stopping.ts';
 import { createTelling } from './telling.ts';
 
 export type PlainOptions = TuiOptions & {
@@ -256,7 +256,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     prompt();
   };
   const pastes = editsLines ? watchPastes(input, output, pasted) : null;
-  const stops = pastes === null ? () => undefined : stopWithKey({ input, lines, pastes, shown: bottom.again });
+  const stops = pastes === null ? putBehindStop(bottom.again) : stopWithKey({ input, lines, pastes, shown: bottom.again });
   const stay = editsLines
     ? quitAtSecond({ input, lines, now, asked: isAsked, again: () => noted('note: ', 'press Ctrl+D again to quit') })
     : () => undefined;

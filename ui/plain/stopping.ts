@@ -9,6 +9,12 @@ export type StoppingDeps = {
   readonly shown: () => void;
 };
 
+/** A terminal that edits its lines itself stops the program, too. @returns ends it */
+export function putBehindStop(shown: () => void): () => void {
+  process.on('SIGCONT', shown);
+  return () => process.off('SIGCONT', shown);
+}
+
 /**
  * Ctrl+Z and `fg` (10 §12.4). The line editor would leave pastes marked in the shell, and pause its input for good when it
  * comes back.
