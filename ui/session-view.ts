@@ -174,14 +174,15 @@ export function createSessionView(deps: SessionViewDeps) {
     /** Shows the turn that keeps a message waiting, and who drives it. @throws what the store throws */
     async wait(name: string | null): Promise<void> {
       const found = await show(name);
-      if (found === null) return;
-      const { session, running } = found;
-      if (running === null) {
-        // It is over, or its process is gone: who tries again at once may find the same.
+      const running = found?.running ?? null;
+      const id = found === null ? deps.session()?.id : found.session.id;
+      if (found === null || running === null) {
+        // It is over, its process is gone, or it was read anew: who tries again at once may find the same.
         await new Promise((resolve) => setTimeout(resolve, againMs));
-        if (deps.session()?.id === session.id) dispatch({ type: 'session-free', now: now() });
+        if (deps.session()?.id === id) dispatch({ type: 'session-free', now: now() });
         return;
       }
+      const { session } = found;
       const { run_by } = await (await clientOf()).showRun({ run_id: running });
       const who = run_by === null ? '' : ` with pid ${run_by.pid} (${run_by.surface})`;
       const text = `session "${session.name}" is busy${who}: the message is sent when that turn is over`;
