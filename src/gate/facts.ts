@@ -31,7 +31,7 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
   const directories = machine.path.split(delimiter);
   // What steers every later conversation is protected like what runs later, under the name that it may be a link to, too.
   const instructions = join(machine.workspace, instructionsName);
-  const guards = createGuards(machine, [...directories.filter(isAbsolute), instructions]);
+  const guards = createGuards(machine, directories.filter(isAbsolute), instructions);
   const root = realPath(machine.workspace);
   const programs = createPrograms(directories, root, machine);
   return (cwd) => {

@@ -11,9 +11,10 @@ type Guarded = Pick<
 
 /**
  * The guarded paths of this machine (11 §6.1), under the names given and under their real ones.
- * @param path directories on PATH, and what else of F3 lies at a known place
+ * @param path directories on PATH
+ * @param instructions the file with the project's instructions for agents
  */
-export function createGuards(machine: Guarded, path: readonly string[]) {
+export function createGuards(machine: Guarded, path: readonly string[], instructions: string) {
   // Of the places that hold a database (11 §1.1) only one is in use here; another run's are as secret as that.
   const places = [machine.reinsHome, ...(machine.dataDir === null ? [] : [machine.dataDir])];
   const databases = [...new Set([machine.database, ...places.map((place) => join(place, 'local.db'))])];
@@ -28,7 +29,8 @@ export function createGuards(machine: Guarded, path: readonly string[]) {
     secrets: underBothNames(secrets),
     secretPrefixes: underBothNames(databases).map((database) => `${database}.backup-`),
     plane: underBothNames(plane),
-    path: underBothNames(path),
+    path: underBothNames([...path, instructions]),
+    instructions: underBothNames([instructions]),
   };
   const identified = (): ReadonlyMap<string, Guard> => {
     const twins = places.flatMap(twinsIn);

@@ -1,8 +1,10 @@
 import type { CommandWord, Origin } from '../schema/command.ts';
+import { isPattern } from '../shell/origins.ts';
 import { baseName, isInterpreter } from '../shell/programs.ts';
 import { findTests, type Kind } from './find-tests.ts';
 import { lineFilter } from './line-filter.ts';
 import { judgeWords, tableOf } from './option-tables.ts';
+import { type Holding, searchList } from './search-lists.ts';
 import { spelled } from './taken-along.ts';
 import { wildcard } from './wildcard.ts';
 
@@ -16,6 +18,8 @@ export type Reach = {
   admits(path: string, place: string, kind: Kind): boolean;
   /** Whether names at any depth are chosen by a pattern that this one matches. */
   mayBeNamed(name: string): boolean;
+  /** What each of these files holds. */
+  readonly holding?: Holding;
 };
 
 /** Only what is in the line: each of these texts. */
@@ -131,11 +135,19 @@ function ofProgram(words: readonly CommandWord[], read: () => Reached, reachOf: 
   if (!rewrites(name, rest)) return anywhere;
   const given = read();
   // Less of a text that the line spells out may be any text.
-  return given.texts.length > 0 ? anywhere : unchosen(given);
+  if (given.texts.length === 0) return unchosen(given);
+  // Blanks for line ends leave each word as it is.
+  return name === 'tr' && !rest.some(({ text }) => text.startsWith('-')) ? given : anywhere;
 }
 
+/** A pattern is a text here, and stands for the files that it stands for there. */
 const fromWords = (words: readonly CommandWord[], reachOf: ReachOf): Reached =>
-  together(words.map(({ unknown }) => (unknown === undefined ? nothing : unchosen(reachOf(unknown.origins)))));
+  together(
+    words.map(({ unknown, open, path }) => {
+      if (unknown !== undefined) return unchosen(reachOf(unknown.origins));
+      return open && isPattern(path) ? { reaches: [], texts: [path] } : nothing;
+    }),
+  );
 
 function shortened(name: string, rest: readonly CommandWord[], reachOf: ReachOf): Reached {
   // It takes an end away that it is given.
@@ -240,7 +252,7 @@ function git(rest: readonly CommandWord[]): Reached {
   const untracked = subcommand === 'status' || behind.some(({ text }) => /^-[a-z]*o|^--others/.test(text));
   const only =
     subcommand === 'ls-files' && patterns.length > 0 && !behind.some(({ text }) => /^:|\.\.|^[^-*?]*$/.test(text));
-  return oneOf({
+  const listing = oneOf({
     places: [here],
     chosen: only,
     admits: (path, place, kind) => {
@@ -253,6 +265,7 @@ function git(rest: readonly CommandWord[]): Reached {
     },
     mayBeNamed: () => false,
   });
+  return subcommand === 'grep' ? holding('git grep', behind, listing) : listing;
 }
 
 const patches = (words: readonly CommandWord[]): boolean =>
@@ -264,7 +277,7 @@ function grep(rest: readonly CommandWord[], read: () => Reached): Reached {
   const [pattern, ...files] = rest.filter(({ text }) => !/^-./.test(text));
   const lists = options.some(({ text }) => /^-[a-zA-Z0-9]*[lL]|^--files-with/.test(text));
   const deep = options.some(({ text }) => /^-[a-zA-Z0-9]*[rR]|^--(deref|rec)/.test(text));
-  if (lists) return deep || files.length > 0 ? listed(rest, files, null) : nothing;
+  if (lists) return deep || files.length > 0 ? holding('grep', rest, listed(rest, files, null)) : nothing;
   if (deep || files.length > 0) return anywhere;
   const filter = lineFilter(pattern, options);
   const given = read();
@@ -278,12 +291,31 @@ function grep(rest: readonly CommandWord[], read: () => Reached): Reached {
   };
 }
 
+/** A search lists what holds its pattern. */
+function holding(
+  program: 'grep' | 'rg' | 'git grep',
+  rest: readonly CommandWord[],
+  { reaches, texts }: Reached,
+): Reached {
+  const list = searchList(program, rest);
+  return {
+    texts,
+    reaches: reaches.map((reach) => ({
+      ...reach,
+      ...(list.holding === null ? {} : { holding: list.holding }),
+      admits: (path, place, kind) => list.mayLookAt(path) && reach.admits(path, place, kind),
+    })),
+  };
+}
+
 function ripgrep(rest: readonly CommandWord[], read: () => Reached): Reached {
   const listing = rest.some(({ text }) => text === '--files');
   const lists = listing || rest.some(({ text }) => /^-[a-zA-Z0-9]*l|^--files-with/.test(text));
   const operands = rest.filter(({ text }) => !text.startsWith('-'));
-  if (lists)
-    return listed(rest, listing ? operands : operands.slice(1), /^-[a-zA-Z0-9]*[u.]|^--(hidden|unrestr|no-ig)/);
+  if (lists) {
+    const found = listed(rest, listing ? operands : operands.slice(1), /^-[a-zA-Z0-9]*[u.]|^--(hidden|unrestr|no-ig)/);
+    return listing ? found : holding('rg', rest, found);
+  }
   return operands.length > 1 ? anywhere : unchosen(read());
 }
 
@@ -335,5 +367,5 @@ function rewrites(name: string, rest: readonly CommandWord[]): boolean {
 /** The same places, of whose names nothing is known any more. */
 const unchosen = ({ reaches, texts }: Reached): Reached => ({
   texts,
-  reaches: reaches.map((reach) => ({ ...reach, admits: () => true })),
+  reaches: reaches.map(({ holding: _, ...reach }) => ({ ...reach, admits: () => true })),
 });

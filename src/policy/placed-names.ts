@@ -1,4 +1,4 @@
-import type { FoundCommand } from '../schema/command.ts';
+import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
@@ -12,17 +12,10 @@ const maxNames = 20_000;
 /** The paths that a command writes in an existing directory and that none of its words spells out. */
 export function placedNames(command: FoundCommand, host: PolicyHost, read: ReadPath): readonly string[] {
   const [program, ...rest] = command.words;
-  if (program === undefined || !placers.has(baseName(program.text))) return [];
-  const at = rest.findIndex(({ text }) => /^(?:-[A-Za-z]*t|--target-directory)$/.test(text));
-  const attached = rest.flatMap(({ path }) => /^--target-directory=(.+)$/s.exec(path)?.[1] ?? []);
-  const behind = at === -1 ? undefined : rest[at + 1];
-  const all = rest.filter((word) => !word.text.startsWith('-') && word !== behind);
-  const named = [
-    ...(behind === undefined ? [] : [behind]),
-    ...attached.map((path) => ({ text: path, path, open: false })),
-  ];
-  const targets = named.length > 0 ? named : all.slice(-1);
-  const sources = named.length > 0 ? all : all.slice(0, -1);
+  const name = baseName(program?.text ?? '');
+  if (name === 'curl' || name === 'wget') return downloaded(name, command, host);
+  if (program === undefined || !placers.has(name)) return [];
+  const { sources, targets } = operandsOf(rest);
   const directories = targets
     .flatMap((word) => placesOfWord(word, command, host))
     .filter((place) => place !== '' && !place.includes('\0') && host.isDirectory(read(place).found()));
@@ -31,4 +24,54 @@ export function placedNames(command: FoundCommand, host: PolicyHost, read: ReadP
   return directories.flatMap((place) => known.map((name) => `${place}/${name}`)).slice(0, maxNames);
 }
 
+/** Where such a program puts what it is given, and which of its words it puts there; neither of any other program. */
+export function placing({ words: [program, ...rest] }: FoundCommand): {
+  readonly targets: readonly CommandWord[];
+  source(word: CommandWord): boolean;
+} {
+  if (!placers.has(baseName(program?.text ?? ''))) return { targets: [], source: () => false };
+  const { sources, targets } = operandsOf(rest);
+  return { targets, source: (word) => sources.includes(word) };
+}
+
+function operandsOf(rest: readonly CommandWord[]): {
+  readonly sources: readonly CommandWord[];
+  readonly targets: readonly CommandWord[];
+} {
+  const at = rest.findIndex(({ text }) => /^(?:-[A-Za-z]*t|--target-directory)$/.test(text));
+  const attached = rest.flatMap(({ path }) => /^--target-directory=(.+)$/s.exec(path)?.[1] ?? []);
+  const behind = at === -1 ? undefined : rest[at + 1];
+  const all = rest.filter((word) => !word.text.startsWith('-') && word !== behind);
+  const named = [
+    ...(behind === undefined ? [] : [behind]),
+    ...attached.map((path) => ({ text: path, path, open: false })),
+  ];
+  return named.length > 0 ? { sources: all, targets: named } : { sources: all.slice(0, -1), targets: all.slice(-1) };
+}
+
 const lastName = (path: string): string => path.replace(/\/+$/, '').split('/').at(-1) ?? '';
+
+/** The options by which `curl` names a file after its address, and by which both are told the directory. */
+const remoteName = /^-[A-Za-z#]*O|^--remote-name/;
+const into = { curl: /^--output-dir(?:=|$)/, wget: /^(?:-[A-Za-z]*P|--directory-prefix(?:=|$))/ };
+
+/** What is downloaded gets the name that its address ends in. */
+function downloaded(name: 'curl' | 'wget', command: FoundCommand, host: PolicyHost): readonly string[] {
+  const rest = command.words.slice(1);
+  if (name === 'curl' && !rest.some(({ text }) => remoteName.test(text))) return [];
+  const given = rest.flatMap(({ text, path }, index) => {
+    const option = into[name].exec(text)?.[0];
+    return option === undefined ? [] : [text === option ? (rest[index + 1]?.path ?? '') : path.slice(option.length)];
+  });
+  const directories = given.length === 0 ? ['.'] : given;
+  const names = rest.flatMap(({ text }) => {
+    const path = /^(?:[A-Za-z]+:\/\/)?[^/?#]*\/([^?#]*)/.exec(text)?.[1] ?? '';
+    return text.startsWith('-') ? [] : [lastName(path)];
+  });
+  return directories.flatMap((directory) =>
+    names
+      .filter((one) => one !== '')
+      .map((one): CommandWord => ({ text: `${directory}/${one}`, path: `${directory}/${one}`, open: false }))
+      .flatMap((word) => placesOfWord(word, command, host)),
+  );
+}

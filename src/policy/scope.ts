@@ -98,6 +98,7 @@ export function createScope(
         secretPrefixes: comparables(host.guarded.secretPrefixes),
         plane: comparables(host.guarded.plane),
         path: comparables(host.guarded.path),
+        instructions: comparables(host.guarded.instructions),
       };
       return guarded;
     },

@@ -3,6 +3,7 @@ import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
 import { expandBraces } from './braces.ts';
+import { copiedInto } from './copied-into.ts';
 import { findTests, type Kind } from './find-tests.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
 import { rewrittenBy } from './git-writes.ts';
@@ -70,11 +71,20 @@ export type Taken = {
   readonly anywhere?: true;
   /** The path itself, not what lies in it. */
   readonly exactly?: true;
+  /** It is put there, and need not have been there before. */
+  readonly arrives?: true;
+  /** Of the program nothing says that it changes what it is given: only what is ours counts. */
+  readonly unsure?: true;
 };
 
 /** The directories that the commands of a call take with all they hold. */
-export const takenPlaces = ({ commands }: Analysis, host: PolicyHost, read: ReadPath): readonly Taken[] =>
-  commands.flatMap((command) => takenBy(command, host, read));
+export const takenPlaces = (analysis: Analysis, host: PolicyHost, read: ReadPath): readonly Taken[] =>
+  analysis.commands.flatMap((command) => {
+    const taken = takenBy(command, host, read);
+    const taker = takerOf(command);
+    const fills = taker?.target === true && !taker.changes;
+    return fills ? [...taken, ...copiedInto(command, analysis, host, read)] : taken;
+  });
 
 function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): readonly Taken[] {
   const [program, ...rest] = command.words;
@@ -89,7 +99,10 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
   if (filled.length > 0) return filled;
   const taker = takerOf(command);
   if (taker === null) return [];
-  const operands = rest.filter(({ text }) => !text.startsWith('-'));
+  const into = /^(?:-[A-Za-z]*t|--target-directory)$/;
+  const operands = rest.filter(
+    ({ text }, index) => !text.startsWith('-') && !(taker.target && into.test(rest[index - 1]?.text ?? '')),
+  );
   const all = !taker.target || rest.some(({ text }) => /^-[A-Za-z]*t|^--target/.test(text));
   // Alone, what `ln` is given is linked to here.
   const taken = all || operands.length === 1 ? operands : operands.slice(0, -1);
@@ -105,8 +118,10 @@ function takenByGit(
 ): readonly Taken[] {
   const root: CommandWord = { text: host.workspace, path: host.workspace, open: false };
   const known = directoriesOf(rewrittenBy(rest, root), command, changes(null), host, read);
+  const cleaned = directoriesOf(cleanedBy(rest), command, changes(null), host, read);
   return [
-    ...directoriesOf(cleanedBy(rest), command, changes(null), host, read),
+    ...cleaned.map((taken) => ({ ...taken, unsure: true as const })),
+    ...cleaned.map((taken) => ({ ...taken, admits: (path: string) => !host.isTracked(path) })),
     ...known.map((taken) => ({ ...taken, admits: (path: string) => host.isTracked(path) })),
   ];
 }
@@ -209,8 +224,8 @@ function cleanedBy(rest: readonly CommandWord[]): readonly CommandWord[] {
 
 /** Why a person has to be asked about what a directory holds of ours (11 §6.1), or null. */
 export function ownIn(taken: Taken, host: PolicyHost): string | null {
-  const { given, real, changes, opens, verb = 'holds', admits } = taken;
-  const { secrets, plane } = host.guarded;
+  const { given, real, changes, opens, verb = 'holds', admits, unsure } = taken;
+  const { secrets, plane, instructions } = host.guarded;
   // What may be anything most likely is not ours; what is said of it is said by the rules about places.
   if (taken.anywhere === true) return null;
   if (opens && isWithin(comparable(real, host), comparable(host.realPath(host.workspace), host))) return null;
@@ -220,12 +235,16 @@ export function ownIn(taken: Taken, host: PolicyHost): string | null {
     const held = heldOf(place, taken, host);
     if (held !== null) return `${given} ${verb} what belongs to Reins: ${held}`;
   }
-  return null;
+  if (!changes || unsure === true) return null;
+  // What steers later conversations is changed by whoever may change all that lies beside it.
+  const steering = instructions.map((place) => heldOf(place, taken, host)).find((held) => held !== null);
+  return steering == null ? null : `${given} ${verb} the protected path ${steering}`;
 }
 
 /** The place if it is taken, or what lies in it and is; null where nothing of it is. */
-function heldOf(place: string, { real, admits, exactly }: Taken, host: PolicyHost): string | null {
+function heldOf(place: string, { real, admits, exactly, arrives }: Taken, host: PolicyHost): string | null {
   if (exactly === true) return isWithin(comparable(real, host), comparable(place, host)) ? real : null;
+  if (arrives === true) return isBelow(place, real, host) && admits?.(place) === true ? place : null;
   if (!isHeld(place, real, host)) return null;
   return admits === undefined ? place : ([place, ...contents(place, host)].find(admits) ?? null);
 }
@@ -289,7 +308,10 @@ function deeper(pattern: string, { real, mayBeNamed }: Taken): readonly string[]
 const inside = (directory: string, name: string): string => `${directory === '/' ? '' : directory}/${name}`;
 
 /** It exists strictly below the directory: a word that names the place itself is judged as such. */
-function isHeld(path: string, directory: string, host: PolicyHost): boolean {
+const isHeld = (path: string, directory: string, host: PolicyHost): boolean =>
+  isBelow(path, directory, host) && (host.isDirectory(path) || host.hardLinks(path) > 0);
+
+function isBelow(path: string, directory: string, host: PolicyHost): boolean {
   const [inner, outer] = [comparable(path, host), comparable(directory, host)];
-  return inner !== outer && isWithin(inner, outer) && (host.isDirectory(path) || host.hardLinks(path) > 0);
+  return inner !== outer && isWithin(inner, outer);
 }

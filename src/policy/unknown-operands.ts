@@ -1,12 +1,15 @@
 import type { OperandKind } from '../schema/command-tables.ts';
 import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
+import { isPattern } from '../shell/origins.ts';
 import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
 import { createReachOf, type Reach } from './listings.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
 import { judgeWords, tableOf } from './option-tables.ts';
 import { comparable } from './paths.ts';
+import { placing } from './placed-names.ts';
+import { mayHold } from './search-lists.ts';
 import { kindOfPath, type Taken, takerOf } from './taken-along.ts';
 
 /**
@@ -29,6 +32,12 @@ const searches = names('grep egrep fgrep rg ag ack');
 const readers = names(
   'cat tac nl head tail less more bat base64 xxd od hexdump strings sort uniq cut paste jq awk md5sum sha1sum sha256sum diff cmp',
 );
+/** Programs that are there to change what they are given; those that do so by an option; those that change the last of it. */
+const changers = names(
+  'rm unlink shred truncate tee mv touch chmod chown chgrp dd ed ex sponge rename srm trash patch sd',
+);
+const editors = names('sed gsed perl ruby awk gawk');
+const placers = names('cp gcp ln install ginstall rsync');
 /** Of `docker` and its like: what takes files of this machine. */
 const takesFiles = /^(cp|build|run|create|import|load|compose|apply|publish|pack)$/;
 /** Subcommands of `git` whose words are names of its own, or of what it keeps. */
@@ -52,13 +61,13 @@ type Sight = {
   readonly reachOf: ReturnType<typeof createReachOf>;
 };
 
-/** A word that only the run knows, and whether its command changes what it is given. */
-type Unknown = { readonly word: CommandWord; readonly changes: boolean };
+/** A word that only the run knows, whether its command may change what it is given, and whether it surely does. */
+type Unknown = { readonly word: CommandWord; readonly changes: boolean; readonly sure: boolean };
 
 function unknownOf(command: FoundCommand): readonly Unknown[] {
   const { words, redirects, values } = command;
   const opened = redirects.flatMap(({ target, writes }) =>
-    target?.unknown === undefined ? [] : [{ word: target, changes: writes }],
+    target?.unknown === undefined ? [] : [{ word: target, changes: writes, sure: writes }],
   );
   if (words.length === 0) return opened;
   const own = [...words.slice(1), ...values].filter(({ unknown }) => unknown !== undefined);
@@ -69,8 +78,20 @@ function unknownOf(command: FoundCommand): readonly Unknown[] {
   const changing = !readers.has(name) && !searches.has(name);
   return [
     ...opened,
-    ...files.map((word) => ({ word, changes: changing && !/^(read|file|rev)$/.test(kinds?.get(word.text) ?? '') })),
+    ...files.map((word) => ({
+      word,
+      changes: changing && !/^(read|file|rev)$/.test(kinds?.get(word.text) ?? ''),
+      sure: rewrites(command, word),
+    })),
   ];
+}
+
+/** Whether a program is there to change the files that it is given, or this one of them. */
+function rewrites({ words: [program, ...rest] }: FoundCommand, word: CommandWord): boolean {
+  const name = baseName(program?.text ?? '');
+  if (changers.has(name) || (name === 'git' && rest.some(({ text }) => /^(?:apply|am)$/.test(text)))) return true;
+  if (editors.has(name)) return rest.some(({ text }) => /^-[A-Za-z0-9]*i|^--in-place|^inplace$/.test(text));
+  return placers.has(name) && rest.findLast(({ text }) => !text.startsWith('-')) === word;
 }
 
 function isHarmless({ words: [program, ...rest] }: FoundCommand): boolean {
@@ -101,23 +122,31 @@ function operandsOf({ words: [program, ...rest] }: FoundCommand): ReadonlyMap<st
   return new Map(files.map(({ text, kind }) => [text, kind]));
 }
 
-function takenBy({ word, changes }: Unknown, command: FoundCommand, { host, read, reachOf }: Sight): readonly Taken[] {
+function takenBy(
+  { word, changes, sure }: Unknown,
+  command: FoundCommand,
+  { host, read, reachOf }: Sight,
+): readonly Taken[] {
   const { unknown } = word;
   if (unknown === undefined) return [];
   const name = baseName(command.words[0]?.text ?? '');
   const { reaches, texts } = reachOf(unknown.origins);
   const fits = createFit(word, command, host, read);
   const takes = takerOf(command) !== null;
-  const taken = (real: string, reach: Pick<Reach, 'admits'> | null): Taken => ({
+  const admits = (path: string, real: string, reach: Reach): boolean =>
+    reach.admits(path, real, kindOfPath(path, host)) &&
+    (reach.holding === undefined || mayHold(path, reach.holding, host));
+  const taken = (real: string, reach: Reach | null): Taken => ({
     given: `${word.text} of ${name}`,
     verb: 'may be',
     real,
     changes,
+    ...(sure ? {} : { unsure: true as const }),
     opens: false,
     admits: once((path) =>
       // Whoever takes a directory whole takes what lies in it.
       (takes ? [path, ...above(path, real)] : [path]).some(
-        (one) => fits(one, reach === null) && (reach === null || reach.admits(one, real, kindOfPath(one, host))),
+        (one) => fits(one, reach === null) && (reach === null || admits(one, real, reach)),
       ),
     ),
   });
@@ -130,15 +159,49 @@ function takenBy({ word, changes }: Unknown, command: FoundCommand, { host, read
       .map((place) => read(place).found())
       .map((real) => ({ ...taken(real, reach), mayBeNamed: reach.mayBeNamed }));
   });
+  const placed = placedBy(word, command, below, { host, read });
   const spelled: readonly Taken[] = texts
     .flatMap((text) => (unknown.split ? text.split(/\s+/) : [text.replace(/\n+$/, '')]))
     .filter((text) => text !== '' && !text.includes('\0') && text.length <= maxPath)
     .slice(0, maxWords)
     .flatMap((text) => [`${unknown.before}${text}${unknown.behind}`, ...(unknown.split ? [text] : [])])
-    .flatMap((text) => placesOfWord({ text, path: text, open: false }, command, host))
+    .flatMap((text) => placesOfWord({ text, path: text, open: isPattern(text) }, command, host))
     .map((place) => ({ ...taken(read(place).found(), null), exactly: true }));
-  return [...below, ...spelled];
+  return [...below, ...placed, ...spelled];
 }
+
+/** A copied or moved file arrives in an existing target under the name that it has. */
+function placedBy(
+  word: CommandWord,
+  command: FoundCommand,
+  sources: readonly Taken[],
+  { host, read }: Pick<Sight, 'host' | 'read'>,
+): readonly Taken[] {
+  const { source, targets } = placing(command);
+  if (!source(word)) return [];
+  const places = targets.flatMap((target) => placesOfWord(target, command, host));
+  const directories = places
+    .filter((place) => place !== '' && !place.includes('\0'))
+    .map((place) => read(place).found())
+    .filter((real) => host.isDirectory(real));
+  return directories.map((real) => ({
+    given: `${word.text} of ${baseName(command.words[0]?.text ?? '')}`,
+    verb: 'may be',
+    real,
+    changes: true,
+    opens: false,
+    arrives: true,
+    admits: (path) =>
+      path.slice(0, path.lastIndexOf('/')) === (real === '/' ? '' : real) &&
+      sources.some((from) => from.anywhere !== true && hasNamed(baseName(path), from, host)),
+  }));
+}
+
+/** Whether one of these may have the name: directly in the directory, or two deeper. */
+const hasNamed = (name: string, { real, admits }: Taken, host: PolicyHost): boolean =>
+  ['', '/*', '/*/*']
+    .flatMap((above) => (above === '' ? [`${real}/${name}`] : host.filesLike(`${real}${above}/${name}`)))
+    .some((path) => (host.hardLinks(path) > 0 || host.isDirectory(path)) && admits?.(path) !== false);
 
 /** The directories that a path lies in, up to this one. */
 function above(path: string, directory: string): readonly string[] {

@@ -215,6 +215,8 @@ export type PolicyHost = {
     readonly plane: readonly string[];
     /** Directories on PATH, and the file with the project's instructions for agents (F3). */
     readonly path: readonly string[];
+    /** That file alone, under its own name and the one that it may be a link to. */
+    readonly instructions: readonly string[];
   };
   /**
    * The guarded set that an existing file belongs to by device and inode, whatever its name (11 §6.1.1), or null. `self`:

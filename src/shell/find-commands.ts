@@ -3,7 +3,7 @@ import { expandingLine, substitutesIn, valuePayloads } from './assigned.ts';
 import { createDirectories } from './directories.ts';
 import { createNamedLines } from './named-lines.ts';
 import { createNames } from './names.ts';
-import { anything, inputOrigins } from './origins.ts';
+import { anything, givers, inputOrigins } from './origins.ts';
 import { cameFrom } from './filled-in.ts';
 import { listGivers, listsRead } from './lists.ts';
 import { linesInCode } from './code-lines.ts';
@@ -141,11 +141,7 @@ function createFinder(parse: ParseScript | null) {
 
   /** A shell that is started, a function and `set` have their words as `$1` and the others; `shift` moves them. */
   const gives = (words: readonly CommandWord[]): void => {
-    const origins = words
-      .filter(({ text }) => !/^-[A-Za-z]+$/.test(text))
-      .flatMap(({ path, open, unknown }) =>
-        open ? (unknown?.origins ?? []) : [{ kind: 'text' as const, text: path }],
-      );
+    const origins = words.filter(({ text }) => !/^-[A-Za-z]+$/.test(text)).flatMap(givers);
     const known = origins.length > maxParameters ? [anything] : origins;
     for (const parameter of '@*0123456789') names.mayHold(parameter, known);
   };

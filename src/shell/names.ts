@@ -1,4 +1,5 @@
 import type { CommandWord, Origin } from '../schema/command.ts';
+import { givers } from './origins.ts';
 import type { ScriptWord } from './script.ts';
 import { around, type Choice, choicesOf, expandWord, homeMark, latest, openWord, type Variable } from './words.ts';
 
@@ -73,7 +74,11 @@ export function createNames(spent: (what: string) => void) {
         certain: certain && !splits && known.length > 0 && known.length === values.length,
         origins: variables.get(name)?.origins ?? [],
       });
-      const unknown = values.flatMap(({ unknown }) => unknown?.origins.map((origin) => around(unknown, origin)) ?? []);
+      const unknown = values.flatMap((value): readonly Origin[] => {
+        const { unknown: part, open } = value;
+        if (part !== undefined) return part.origins.map((origin) => around(part, origin));
+        return open ? givers(value) : [];
+      });
       mayHold(name, unknown);
       if (name !== 'IFS') return;
       splits = true;

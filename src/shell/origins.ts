@@ -11,6 +11,15 @@ type Expand = (word: ScriptWord) => readonly CommandWord[];
 /** The text comes from somewhere that the line does not show. */
 export const anything: Origin = { kind: 'file' };
 
+/** A word that stands for files, and holds nothing else that only the shell knows. */
+export const isPattern = (path: string): boolean => /[*?[]/.test(path) && !/[$`\0<>{~]/.test(path);
+
+/** What a word comes from that is given to a name: of one that only the shell knows, as far as that is known. */
+export const givers = ({ path, open, unknown }: CommandWord): readonly Origin[] => {
+  if (unknown !== undefined) return unknown.origins;
+  return !open || isPattern(path) ? [{ kind: 'text', text: path }] : [];
+};
+
 /** What these steps print: their commands but for those that another one of them reads, or takes into its words. */
 export const originsOf = (steps: readonly Step[], expand: Expand): readonly Origin[] =>
   printedBy(steps, expand, { left: maxOrigins });
@@ -43,6 +52,9 @@ function readBy({ redirects, input }: Command, expand: Expand, most: { left: num
     if (target === null || !operator.startsWith('<')) return [];
     // A descriptor that the line has opened; the first one is what it reads anyway.
     if (operator === '<&') return expand(target).some(({ text }) => !/^(?:0|-)$/.test(text)) ? [anything] : [];
+    const inside =
+      operator === '<' ? target.flatMap((piece) => (piece.kind === 'open' ? (piece.steps ?? []) : [])) : [];
+    if (inside.length > 0) return printedBy(inside, expand, most);
     if (operator !== '<<<') return [anything];
     const words = expand(target);
     const known = words.every(({ open }) => !open);

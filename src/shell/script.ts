@@ -22,6 +22,8 @@ export type Piece =
       readonly otherwise?: ScriptWord;
       /** What is taken away from the value of that name. */
       readonly removal?: Removal;
+      /** What prints the file that it stands for, `<(..)`. */
+      readonly steps?: readonly Step[];
     };
 
 /** What `${X#a}` and its like take away; the pattern is null where it is not known. */

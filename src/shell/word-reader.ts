@@ -110,7 +110,8 @@ export function createWordReader(walk: Walk): {
         return [{ kind: 'open', text: part.text }];
       case 'ProcessSubstitution':
         // What is written into it comes from a command whose words are not read yet.
-        walk.visitInside(part, depth, part.operator === '>' ? [givenByCaller] : []);
+        if (part.operator === '<') return [{ kind: 'open', text: part.text, steps: walk.collected(part, depth) }];
+        walk.visitInside(part, depth, [givenByCaller]);
         return [{ kind: 'open', text: part.text }];
       default:
         walk.visitInside(part, depth);

@@ -53,6 +53,7 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
       secretPrefixes: [workspace, home].map((place) => `${place}/.reins/local.db.backup-`),
       plane: [`${home}/.reins`, `${workspace}/.reins`],
       path: [machine.programs_dir],
+      instructions: [],
     },
     root: workspace,
   };

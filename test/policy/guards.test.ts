@@ -171,7 +171,7 @@ describe('the floors', () => {
     expect(shell('ls > /opt/x')).toBe('approve write outside the workspace: /opt/x');
     expect(shell('cat src/a.ts')).toBe('allow');
     expect(shell('docker ps -v .git:/x')).toBe('approve protected path: .git');
-    const guarded = { secrets: [], secretPrefixes: [], plane: ['/usr/bin/ls'], path: [] };
+    const guarded = { secrets: [], secretPrefixes: [], plane: ['/usr/bin/ls'], path: [], instructions: [] };
     expect(shell('ls', { host: { guarded } })).toBe('approve the program belongs to Reins itself: ls');
   });
 
@@ -283,5 +283,5 @@ describe('the floors', () => {
 });
 
 const guardedPath = (directory: string): Partial<PolicyHost> => ({
-  guarded: { secrets: [], secretPrefixes: [], plane: [], path: [directory] },
+  guarded: { secrets: [], secretPrefixes: [], plane: [], path: [directory], instructions: [] },
 });

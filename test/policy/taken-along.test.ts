@@ -226,11 +226,119 @@ describe('a file that is put into a directory', () => {
     'asks where what steers later conversations is written over: %s',
     async (command) => {
       const policy = await load({ default_action: 'allow', rules: [] });
-      const guarded = { secrets: [], secretPrefixes: [], plane: [], path: ['/srv/p/AGENTS.md'] };
+      const guarded = {
+        secrets: [],
+        secretPrefixes: [],
+        plane: [],
+        path: ['/srv/p/AGENTS.md'],
+        instructions: ['/srv/p/AGENTS.md'],
+      };
       const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
       expect(judge(policy, call, plainHost, { ...host, guarded }).action).toBe('approve');
       const elsewhere = { ...call, args: { command: command.replace(/\S+$/, 'vendor') } };
       expect(judge(policy, elsewhere, plainHost, { ...host, guarded }).action).toBe('allow');
     },
   );
+});
+
+const like = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`);
+
+describe('the instructions for agents', () => {
+  const tree = new Set(['/srv/p/AGENTS.md', '/srv/p/q/AGENTS.md', '/srv/p/src/a.ts', '/srv/p/q/notes/x.md']);
+  const places = new Set(['/srv', '/srv/p', '/srv/p/src', '/srv/p/q', '/srv/p/q/notes', '/srv/p/sub']);
+  const texts: Readonly<Record<string, string>> = { '/srv/p/AGENTS.md': 'Use tabs.' };
+  const machine: Partial<PolicyHost> = {
+    isDirectory: (path) => places.has(path),
+    hardLinks: (path) => (tree.has(path) ? 1 : 0),
+    filesLike: (pattern) => [...tree, ...places].filter((path) => like(pattern).test(path)),
+    isTracked: (path) => path.startsWith('/srv/p/'),
+    textOf: (path) => texts[path] ?? null,
+    guarded: {
+      secrets: [],
+      secretPrefixes: [],
+      plane: [],
+      path: ['/srv/p/AGENTS.md'],
+      instructions: ['/srv/p/AGENTS.md'],
+    },
+  };
+  const judged = async (command: string): Promise<string> => {
+    const policy = await load({ default_action: 'allow', rules: [] });
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+    return judge(policy, call, plainHost, machine).action;
+  };
+
+  it.each([
+    'git rm -rf .',
+    'git rm -r --force -- .',
+    'git restore --source=HEAD~3 .',
+    'rm -rf ../p/',
+    'chmod -R u+w .',
+    'find . -exec sed -i s/a/b/ {} +',
+    "find . -name '*.md' -exec rm {} +",
+    'find . -type f | xargs sed -i s/a/b/',
+    "find . -name '*.md' -delete",
+    'git ls-files | xargs sed -i s/a/b/',
+    'rg -l tabs | xargs sed -i s/tabs/blanks/',
+    'grep -rlE "a|tabs" . | xargs sed -i s/tabs/blanks/',
+    'git grep -li TABS | xargs perl -pi -e s/tabs/x/',
+    'ls | xargs rm',
+    'echo * | xargs rm',
+    "printf '%s\\n' *.md | tr ' ' '\\n' | xargs rm",
+    'rm $(echo *)',
+    'for f in *; do sed -i s/a/b/ $f; done',
+    'a=(*); rm "$\u007ba[@]}"',
+    'while read -r f; do rm "$f"; done < <(git ls-files)',
+    'cp -r q/. .',
+    'cp -rT q .',
+    'cp -a q/* .; true',
+    'cp -r /srv/p/q/. /srv/p',
+    'cp -rt . q/.',
+    'rsync -a q/ .',
+    'rsync -a host:x/ .',
+    'scp -r host:x .',
+    'git clone x n && cp -r n/. .',
+    'mkdir n; echo a > n/AGENTS.md; cp -r n/. .',
+    'tar xf x.tar',
+    'unzip x.zip -d .',
+    'find q -type f -exec cp {} . \\;',
+    'find q -type f -exec mv -t . {} +',
+    'ls q | xargs -I{} cp q/{} .',
+    'curl -sSLO https://x.org/AGENTS.md',
+    'wget -q "https://x.org/AGENTS.md?raw=1"',
+    'git apply x.patch',
+    'patch -p1 < x.patch',
+  ])('are changed by whoever may change all that lies beside them: %s', async (line) => {
+    expect(await judged(line)).toBe('approve');
+  });
+
+  it.each([
+    'git rm -r src',
+    'git clean -fd',
+    'git checkout main',
+    'git diff --name-only | xargs prettier --check',
+    'git ls-files | xargs wc -l',
+    "git ls-files '*.ts' | xargs sed -i s/a/b/",
+    "find . -name '*.ts' -exec sed -i s/a/b/ {} +",
+    'rg -l colours | xargs sed -i s/colours/colors/',
+    'grep -rl colours . | xargs sed -i s/colours/colors/',
+    "grep -rl tabs --include='*.ts' . | xargs sed -i s/tabs/x/",
+    'git grep -l colours | xargs sed -i s/colours/colors/',
+    'for f in src/*; do sed -i s/a/b/ $f; done',
+    'cp -r q sub',
+    'cp -r q .',
+    'cp -r q/. sub',
+    'cp -r src/. .',
+    'rsync -a --exclude node_modules src/ .',
+    'rsync -a . host:x/',
+    'cp -r . ../copy',
+    'find src -type f -exec cp {} . \\;',
+    'find src -type f -exec mv -t . {} +',
+    "find q -name '*.txt' -exec cp {} . \\;",
+    'tar xf x.tar -C src',
+    'curl -s https://x.org/AGENTS.md',
+    'wget -P sub https://x.org/AGENTS.md',
+    'rm -rf src q',
+  ])('are let be by %s', async (line) => {
+    expect(await judged(line)).toBe('allow');
+  });
 });
