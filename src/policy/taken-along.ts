@@ -3,6 +3,7 @@ import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
 import { expandBraces } from './braces.ts';
+import { comparedBy } from './compared.ts';
 import { copiedInto } from './copied-into.ts';
 import { findTests, type Kind } from './find-tests.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
@@ -62,7 +63,7 @@ export type Taken = {
   readonly changes: boolean;
   readonly opens: boolean;
   /** How `given` stands to what it holds. */
-  readonly verb?: 'may be';
+  readonly verb?: 'may be' | 'is compared with';
   /** Only what this holds for is taken. */
   readonly admits?: (path: string) => boolean;
   /** It is chosen by names, and may have this one wherever it lies. */
@@ -91,6 +92,8 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
   const name = baseName(program?.text ?? '');
   if (containers.has(name)) return directoriesOf(mountedBy(rest), command, opens(null), host, read);
   if (name === 'find' || name === 'gfind') return foundBy(rest, command, host, read);
+  const compared = comparedBy(command, host, read);
+  if (compared.length > 0) return compared;
   if (name === 'git') return takenByGit(rest, command, host, read);
   const filled = directoriesOf(unpackedInto(name, rest), command, changes(null), host, read).map((taken) => ({
     ...taken,

@@ -342,3 +342,53 @@ describe('the instructions for agents', () => {
     expect(await judged(line)).toBe('allow');
   });
 });
+
+describe('directories that are compared', () => {
+  const held = new Set(['/srv/p/a/.env', '/srv/p/b/.env', '/srv/p/b/sub/.env', '/srv/p/a/conf', '/srv/p/b/conf']);
+  const places = new Set(['/srv/p', '/srv/p/a', '/srv/p/b', '/srv/p/b/sub', '/srv/p/src']);
+  const machine: Partial<PolicyHost> = {
+    isDirectory: (path) => places.has(path),
+    hardLinks: (path) => (held.has(path) ? 1 : 0),
+  };
+  const judged = async (command: string, value: string): Promise<string> => {
+    const rules = [{ tools: 'local_shell', action: 'deny', when: [{ op: 'command_path', value }] }];
+    const policy = await load({ default_action: 'allow', rules });
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+    return judge(policy, call, plainHost, machine).action;
+  };
+
+  it.each([
+    ['diff -r a b', '**/.env'],
+    ['diff --recursive a b', '**/.env'],
+    ['diff --rec -u a /srv/p/b', '**/.env'],
+    ['diff a b', '**/.env'],
+    ['diff -yW 200 a b', '**/.env'],
+    ['diff -rN src b', '**/.env'],
+    ['diff -rx q a b', '**/.env'],
+    ['diff -r a made-by-the-line', '**/.env'],
+    ['diff -r --from-file=a src', '**/.env'],
+    ['colordiff -r a b', '**/.env'],
+    ['sdiff a b', '**/.env'],
+    ['git diff --no-index src b', '**/.env'],
+    ['git --no-pager diff --no-index --stat -p src b', '**/.env'],
+    ['cd a && diff -r . ../b', '**/.env'],
+    ['diff a/conf b', '/srv/p/b/conf'],
+  ])('ask for what is denied in them and printed: %s', async (line, denied) => {
+    expect(await judged(line, denied)).toBe('approve');
+  });
+
+  it.each([
+    ['diff -r src b', '**/.env'],
+    ['diff -rq a b', '**/.env'],
+    ["diff -rx '.e*' a b", '**/.env'],
+    ['diff -r src src', '**/.env'],
+    ['diff a b', 'b/sub/.env'],
+    ['diff a/conf b', '**/.env'],
+    ['diff a/conf b/conf', '**/.env'],
+    ['git diff --no-index --stat a b', '**/.env'],
+    ['git diff', '**/.env'],
+    ['diff <(ls a) <(ls b)', '**/.env'],
+  ])('are let be where it is not: %s', async (line, denied) => {
+    expect(await judged(line, denied)).toBe('allow');
+  });
+});
