@@ -99,6 +99,10 @@ function commandPath(operand: string): Parsed<CommandTest> {
         if (pathMatches(path, matches, scope, action)) return yes(`path ${path.given} matches ${operand}`);
       }
       if (action === 'allow') return no;
+      for (const path of scope.doubted(analysis)) {
+        if (pathMatches(path, matches, scope, action))
+          return perhaps(`${path.given} may be a path, which matches ${operand}`);
+      }
       // No word names what lies in a directory that is copied or removed whole: a person is asked, since it may be left out.
       for (const taken of scope.taken(analysis)) {
         const exact = taken.exactly === true && pathMatches(scope.path(taken.real), matches, scope, action);

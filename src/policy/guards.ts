@@ -4,7 +4,7 @@ import type { CommandWord } from '../schema/command.ts';
 import { foldCase } from '../text/fold-case.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { fileUrlPath, isFileUrl } from './foreign-paths.ts';
-import { collectPaths, isStandard, placesOfInput, placesOfWord } from './named-paths.ts';
+import { collectPaths, isStandard, placesInCode, placesOfInput, placesOfWord } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
 import { placedNames } from './placed-names.ts';
 import { ownCommand } from './own-commands.ts';
@@ -151,8 +151,12 @@ function undetermined({ commands }: Analysis, { host }: Scope): CommandWord | nu
 /** What the words behind a program and the redirections name, but for what an option table says is only read. */
 function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
   const touched = collectPaths(scope.path);
+  const texts = scope.texts(analysis);
   for (const command of analysis.commands) {
-    for (const word of touchingWords(command.words, scope)) touched.add(placesOfWord(word, command, scope.host));
+    for (const word of touchingWords(command.words, scope)) {
+      const isText = texts.has(word);
+      touched.add(isText ? placesInCode(word.path, command, scope.host) : placesOfWord(word, command, scope.host));
+    }
     for (const { target } of command.redirects) {
       if (target !== null) touched.add(placesOfWord(target, command, scope.host));
     }

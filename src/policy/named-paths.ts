@@ -19,7 +19,9 @@ export function namedPaths(
 ): readonly PathValue[] {
   const named = collectPaths(read);
   for (const command of analysis.commands) {
-    for (const word of command.words) if (!texts.has(word)) named.add(placesOfWord(word, command, host));
+    for (const word of command.words) {
+      named.add(texts.has(word) ? placesInCode(word.path, command, host) : placesOfWord(word, command, host));
+    }
     for (const { target } of command.redirects) if (target !== null) named.add(placesOfWord(target, command, host));
     for (const value of command.values) named.add(placesOfWord(value, command, host));
   }
@@ -85,9 +87,15 @@ export function placesOfWord(
  * a whole it is no path.
  */
 export function placesOfInput(value: CommandWord, command: FoundCommand, host: PolicyHost): readonly string[] {
-  if (!value.path.trim().includes('\n')) return placesOfWord(value, command, host);
-  const parts = pathsInCode(command.words[0]?.text ?? '', value.path);
-  return parts.flatMap((part) => command.directories.map((base) => placed(part, base, host)));
+  return value.path.trim().includes('\n')
+    ? placesInCode(value.path, command, host)
+    : placesOfWord(value, command, host);
+}
+
+/** What a word that is a text spells out, where it is code. */
+export function placesInCode(text: string, { words, directories }: FoundCommand, host: PolicyHost): readonly string[] {
+  const parts = pathsInCode(words[0]?.text ?? '', text);
+  return parts.flatMap((part) => directories.map((base) => placed(part, base, host)));
 }
 
 /** U+0000 stands for the home directory; a tilde that the shell does not replace is an ordinary character. */

@@ -1,3 +1,4 @@
+import type { CommandWord } from '../schema/command.ts';
 import type { Action, PolicyCall, PolicyHost, TrustedBinaries, TrustedStart, TrustFinding } from '../schema/policy.ts';
 import { builtInProviders } from '../schema/tool-names.ts';
 import type { Analysis } from './analysis.ts';
@@ -8,7 +9,7 @@ import { placedNames } from './placed-names.ts';
 import { withPatches } from './patched.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
 import { type Taken, takenPlaces } from './taken-along.ts';
-import { textWords } from './text-words.ts';
+import { noTexts, textWords } from './text-words.ts';
 import { unknownOperands } from './unknown-operands.ts';
 
 export type Result = 'true' | 'false' | 'indeterminate';
@@ -48,12 +49,22 @@ export type Scope = {
   analysis(): Analysis;
   /** The paths that an analysed line may name; many rules ask for them. */
   named(analysis: Analysis): readonly PathValue[];
-  /** Those of them that a program may take for paths, by what is known of it. */
+  /** Those of them that a program takes for paths, by what is known of it. */
   meant(analysis: Analysis): readonly PathValue[];
+  /** The words that name nothing, by what is known of their program. */
+  texts(analysis: Analysis): ReadonlySet<CommandWord>;
+  /** Those that it may take for paths, if another word is what only the run knows. */
+  doubted(analysis: Analysis): readonly PathValue[];
   /** The directories that an analysed line takes with all they hold. */
   taken(analysis: Analysis): readonly Taken[];
   /** What refuses another call under the rules of the same document, its default aside: a rule in words, or null. */
   refusedBy(tools: string, tool: string, args: PolicyCall['args']): string | null;
+};
+
+type Meant = {
+  readonly sure: readonly PathValue[];
+  readonly texts: ReadonlySet<CommandWord>;
+  readonly doubted: readonly PathValue[];
 };
 
 export function createScope(
@@ -68,7 +79,7 @@ export function createScope(
   let guarded: PolicyHost['guarded'] | null = null;
   let analysis: Analysis | null = null;
   const named = new Map<Analysis, readonly PathValue[]>();
-  const meant = new Map<Analysis, readonly PathValue[]>();
+  const meant = new Map<Analysis, Meant>();
   const taken = new Map<Analysis, readonly Taken[]>();
   const comparables = (texts: readonly string[]): readonly string[] => texts.map((text) => comparable(text, host));
   const path = (text: string): PathValue => {
@@ -81,6 +92,29 @@ export function createScope(
   const withPlaced = ({ commands }: Analysis, found: readonly PathValue[]): readonly PathValue[] => {
     const placed = commands.flatMap((command) => placedNames(command, host, path));
     return placed.length === 0 ? found : [...found, ...placed.map(path)];
+  };
+  const readNamed = (line: Analysis): readonly PathValue[] => {
+    const known = named.get(line);
+    if (known !== undefined) return known;
+    const found = withPlaced(line, namedPaths(line, host, path));
+    named.set(line, found);
+    return found;
+  };
+  const readMeant = (line: Analysis): Meant => {
+    const known = meant.get(line);
+    if (known !== undefined) return known;
+    // Who runs the line of another toolset is not known.
+    const { texts, doubtful } = call.tools === 'local_shell' ? textWords(line, host) : noTexts;
+    const without = (left: ReadonlySet<CommandWord>): readonly PathValue[] =>
+      left.size === 0 ? readNamed(line) : withPlaced(line, namedPaths(line, host, path, left));
+    const sure = without(doubtful.size === 0 ? texts : new Set([...texts, ...doubtful]));
+    const found = {
+      sure,
+      texts,
+      doubted: doubtful.size === 0 ? [] : without(texts).filter((one) => !sure.includes(one)),
+    };
+    meant.set(line, found);
+    return found;
   };
   return {
     call,
@@ -106,23 +140,10 @@ export function createScope(
       analysis ??= withPatches(analyse(), host, path);
       return analysis;
     },
-    named(line) {
-      const known = named.get(line);
-      if (known !== undefined) return known;
-      const found = withPlaced(line, namedPaths(line, host, path));
-      named.set(line, found);
-      return found;
-    },
-    meant(line) {
-      const known = meant.get(line);
-      if (known !== undefined) return known;
-      // Who runs the line of another toolset is not known.
-      const texts = call.tools === 'local_shell' ? textWords(line, host) : null;
-      const found =
-        texts === null || texts.size === 0 ? this.named(line) : withPlaced(line, namedPaths(line, host, path, texts));
-      meant.set(line, found);
-      return found;
-    },
+    named: readNamed,
+    meant: (line) => readMeant(line).sure,
+    texts: (line) => readMeant(line).texts,
+    doubted: (line) => readMeant(line).doubted,
     taken(line) {
       const known = taken.get(line);
       if (known !== undefined) return known;
