@@ -58,6 +58,7 @@ export function createGuards(machine: Guarded, path: readonly string[], instruct
         return identity === null ? null : (guarded.get(identity) ?? null);
       };
       return (target) => {
+        if (target.length > maxPathLength) return null;
         const passed: string[] = [];
         let guard: Guard | null = null;
         for (let at = target; guard === null; at = dirname(at)) {
@@ -72,6 +73,9 @@ export function createGuards(machine: Guarded, path: readonly string[], instruct
     },
   };
 }
+
+/** Longer ones name nothing: of what is given to the system, and of the directory that it lies in, each may have half. */
+const maxPathLength = 8192;
 
 const underBothNames = (paths: readonly string[]): readonly string[] => [
   ...new Set(paths.flatMap((path) => [trimmed(path), trimmed(realPath(path))])),

@@ -2,13 +2,16 @@ import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
-import type { Taken } from './taken-along.ts';
+import { everything, type Taken } from './taken-along.ts';
 import { wildcard } from './wildcard.ts';
 
 /** Programs that print what differs between the files of two directories. */
 const comparers: ReadonlySet<string> = new Set('diff gdiff sdiff colordiff icdiff difft'.split(' '));
 /** Short options with a value, which ends a bundle. */
 const valued = 'xXIFSUCWDL';
+/** Most operands, and most patterns of what is left out, that are looked at. */
+const maxOperands = 64;
+const maxExcluded = 64;
 /** What `git diff` prints instead of contents, and what adds them again. */
 const summaries = /^--(?:name-only|name-status|(?:short|num)?stat|quiet|summary|raw|dirstat)/;
 const patches = /^(?:-p|-u|--patch.*|--binary|-U[0-9]+)$/;
@@ -33,6 +36,7 @@ export function comparedBy(
   const name = baseName(program?.text ?? '');
   const way = comparers.has(name) ? readWay(rest) : name === 'git' ? gitWay(rest) : null;
   if (way === null || way.brief) return [];
+  if (way.operands.length > maxOperands) return [everything(false)];
   const given = way.operands.flatMap((word) =>
     placesOfWord(word, { ...command, words: [] }, host)
       .filter((place) => place !== '' && !place.includes('\0'))
@@ -43,7 +47,7 @@ export function comparedBy(
   const exists = (real: string): boolean => host.isDirectory(real) || host.hardLinks(real) > 0;
   // Of a word that is not there nobody knows what it will be.
   const whole = way.whole || directories.length < 2 || others.some(({ real }) => !exists(real));
-  const patterns = way.excluded.map(wildcard);
+  const patterns = way.excluded.slice(0, maxExcluded).map(wildcard);
   const taken = directories.map(
     ({ place, real }): Taken => ({
       given: place,

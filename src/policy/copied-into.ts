@@ -15,6 +15,12 @@ const valued =
 /** Another machine, for `scp` and `rsync`. */
 const remote = /^[^/]*:/;
 
+/** Most sources of one copy that are looked at, the files that a pattern stands for among them. */
+const maxSources = 256;
+
+/** Where a source lies, and what stands before the names of what it holds where they arrive. */
+type Held = { readonly found: string; readonly lead: string };
+
 /**
  * The directories that a recursive copy fills. Where its source is here and nothing else in the line may fill that, only
  * what lies in it now is copied; of any other source nobody knows what it holds.
@@ -25,50 +31,78 @@ export function copiedInto(
   host: PolicyHost,
   read: ReadPath,
 ): readonly Taken[] {
-  const [program, ...rest] = command.words;
+  const { name, sources, targets, whole } = readCopy(command);
+  const isRemote = ({ text }: CommandWord): boolean => !localCopies.has(name) && remote.test(text);
+  const filled = targets.filter((word) => !isRemote(word)).flatMap((word) => directoriesOf(word, command, host, read));
+  if (filled.length === 0 || sources.length === 0) return [];
+  const settled = !analysis.commands.some((other) => other !== command && mayFill(other, read));
+  const held = (source: CommandWord): readonly Held[] =>
+    placesOfWord(source, command, host).flatMap((from) => {
+      const found = read(from).found();
+      // A way back, or a slash at the end, which systems read differently, stands for what lies in it.
+      const inner = name === 'ditto' || whole || /(?:^|\/)\.{0,2}$/.test(from);
+      const outer = !inner || (from.endsWith('/') && localCopies.has(name));
+      return [...(inner ? [''] : []), ...(outer ? [`${baseName(found)}/`] : [])].map((lead) => ({ found, lead }));
+    });
+  const local = sources.slice(0, maxSources).filter((word) => !isRemote(word));
+  const places = local.map(held);
+  // It is made by the line itself, or not there.
+  const known =
+    settled &&
+    local.length === sources.length &&
+    places.flat().length <= maxSources &&
+    places.every((one, at) => local[at]?.open !== true || one.length > 1) &&
+    places.every((one) => one.some(({ found }) => exists(found, host)));
+  let named: ReadonlySet<string> | null = null;
+  const isNamed = (origin: string): boolean => {
+    named ??= new Set(namedPaths(analysis, host, read).paths.map((path) => path.found()));
+    return named.has(origin);
+  };
+  const most = places.flat().slice(0, maxSources);
+  const given = sources
+    .map(({ text }) => text)
+    .join(' ')
+    .slice(0, 80);
+  return filled.flatMap(({ place, real }): readonly Taken[] => {
+    const taken = { given: `${place}, where ${name} puts what ${given} holds,`, real, changes: true, opens: false };
+    const comesFrom = (rest: string, { found, lead }: Held): boolean => {
+      const origin = `${found}/${rest.slice(lead.length)}`;
+      return rest.startsWith(lead) && (exists(origin, host) || (!settled && isNamed(origin)));
+    };
+    const arriving: Taken = {
+      ...taken,
+      arrives: true,
+      admits: (path) => most.some((one) => comesFrom(path.slice(real === '/' ? 1 : real.length + 1), one)),
+    };
+    return known ? [arriving] : [taken, arriving];
+  });
+}
+
+/** Those that copy from here to here, however their operands look. */
+const localCopies: ReadonlySet<string> = new Set('cp gcp ditto'.split(' '));
+
+function readCopy({ words: [program, ...rest] }: FoundCommand): {
+  readonly name: string;
+  readonly sources: readonly CommandWord[];
+  readonly targets: readonly CommandWord[];
+  /** The target is no directory in which it is put, but becomes what the source is. */
+  readonly whole: boolean;
+} {
   const name = baseName(program?.text ?? '');
   const at = rest.findIndex(({ text }) => /^(?:-[A-Za-z]*t|--target-directory)$/.test(text) && name !== 'rsync');
   const behind = at === -1 ? undefined : rest[at + 1];
   const attached = rest.flatMap(({ path }) => /^--target-directory=(.+)$/s.exec(path)?.[1] ?? []);
   const operands = rest.filter(
     (word, index) =>
-      word !== behind && !word.text.startsWith('-') && (name === 'cp' || !valued.test(rest[index - 1]?.text ?? '')),
+      word !== behind &&
+      !word.text.startsWith('-') &&
+      (localCopies.has(name) || !valued.test(rest[index - 1]?.text ?? '')),
   );
-  const named = [...(behind === undefined ? [] : [behind]), ...attached.map(literal)];
-  const targets = named.length > 0 ? named : operands.slice(1).slice(-1);
-  const sources = named.length > 0 ? operands : operands.slice(0, -1);
-  const remotes = name !== 'cp' && name !== 'gcp' && name !== 'ditto';
-  const whole = rest.some(({ text }) => /^(?:-[A-Za-z]*T|--no-target-directory)$/.test(text) && !remotes);
-  const settled = !analysis.commands.some((other) => other !== command && mayFill(other, read));
-  return targets
-    .filter(({ text }) => !(remotes && remote.test(text)))
-    .flatMap((word) => directoriesOf(word, command, host, read))
-    .flatMap(({ place, real }) =>
-      sources.flatMap((source): readonly Taken[] => {
-        const given = `${place}, where ${name} puts what ${source.text} holds,`;
-        const taken = { given, real, changes: true, opens: false };
-        if (remotes && remote.test(source.text)) return [taken];
-        const held = placesOfWord(source, command, host).flatMap((from) => {
-          const found = read(from).found();
-          // A way back, or a slash at the end, which systems read differently, stands for what lies in it.
-          const inner = name === 'ditto' || whole || /(?:^|\/)\.{0,2}$/.test(from);
-          const outer = !inner || (from.endsWith('/') && !remotes);
-          return [...(inner ? [''] : []), ...(outer ? [`${baseName(found)}/`] : [])].map((lead) => ({ found, lead }));
-        });
-        // It is made by the line itself, or not there.
-        const known = settled && !source.open && held.some(({ found }) => exists(found, host));
-        const brought = (path: string): boolean => held.some(({ found, lead }) => comesFrom(path, found, lead));
-        const comesFrom = (path: string, found: string, lead: string): boolean => {
-          const rest = path.slice(real === '/' ? 1 : real.length + 1);
-          const origin = `${found}/${rest.slice(lead.length)}`;
-          return rest.startsWith(lead) && (exists(origin, host) || (!settled && isNamed(origin)));
-        };
-        const isNamed = (origin: string): boolean =>
-          namedPaths(analysis, host, read).some((one) => one.found() === origin);
-        const arriving: Taken = { ...taken, admits: brought, arrives: true };
-        return known ? [arriving] : [taken, arriving];
-      }),
-    );
+  const into = [...(behind === undefined ? [] : [behind]), ...attached.map(literal)];
+  const whole = rest.some(({ text }) => /^(?:-[A-Za-z]*T|--no-target-directory)$/.test(text) && localCopies.has(name));
+  return into.length > 0
+    ? { name, sources: operands, targets: into, whole }
+    : { name, sources: operands.slice(0, -1), targets: operands.slice(1).slice(-1), whole };
 }
 
 const literal = (text: string): CommandWord => ({ text, path: text, open: false });

@@ -6,6 +6,7 @@ import { isGit } from './exec.ts';
 import { repositoryProblem } from './git.ts';
 import { operandProblem } from './operands.ts';
 import { judgeWords, tableOf } from './option-tables.ts';
+import { tooManyPaths } from './named-paths.ts';
 import { isWithin } from './paths.ts';
 import { isInterpreter, isLauncher, isNeverGranted } from './programs.ts';
 import type { Scope } from './scope.ts';
@@ -17,6 +18,8 @@ export type Entry = readonly string[];
 /** Why a call is not granted by an allowlist (02 §9.6): the first failing point, or null when every command is. */
 export function notGranted(entries: readonly Entry[], analysis: Analysis, scope: Scope): string | null {
   if (analysis.floor !== null) return analysis.floor;
+  // No operand is judged where an `allow` would not stand.
+  if (!scope.namedWhole(analysis)) return tooManyPaths;
   if (!analysis.grant.ok) return `not grantable: ${analysis.grant.construct}`;
   for (const { words } of analysis.grant.line.commands) {
     const failing = commandNotGranted(words, entries, scope);
@@ -58,7 +61,10 @@ function wordsProblem(name: string, file: string, rest: readonly string[], scope
   if (table === undefined) return null;
   const judged = judgeWords(table, rest, own);
   if (!judged.ok) return judged.failing;
+  const seen = new Set<string>();
   for (const { text, kind } of judged.operands) {
+    if (seen.has(`${kind} ${text}`)) continue;
+    seen.add(`${kind} ${text}`);
     const problem = operandProblem(text, kind, scope);
     if (problem !== null) return problem;
   }

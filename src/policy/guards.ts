@@ -4,7 +4,7 @@ import type { CommandWord } from '../schema/command.ts';
 import { foldCase } from '../text/fold-case.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { fileUrlPath, isFileUrl } from './foreign-paths.ts';
-import { collectPaths, isStandard, placesInCode, placesOfInput, placesOfWord } from './named-paths.ts';
+import { collectPaths, isStandard, placesOfInput, placesOfWord, placesOfWords, tooManyPaths } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
 import { placedNames } from './placed-names.ts';
 import { ownCommand } from './own-commands.ts';
@@ -99,6 +99,7 @@ function writtenBy(analysis: Analysis, scope: Scope): readonly string[] {
 function shellFloor(scope: Scope): string | null {
   const analysis = scope.analysis();
   if (analysis.floor !== null) return analysis.floor;
+  if (!scope.namedWhole(analysis)) return tooManyPaths;
   const { host } = scope;
   for (const { words } of analysis.commands) {
     const program = words[0] === undefined ? null : host.resolveProgram(words[0].text, host.cwd);
@@ -153,10 +154,8 @@ function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
   const touched = collectPaths(scope.path);
   const texts = scope.texts(analysis);
   for (const command of analysis.commands) {
-    for (const word of touchingWords(command.words, scope)) {
-      const isText = texts.has(word);
-      touched.add(isText ? placesInCode(word.path, command, scope.host) : placesOfWord(word, command, scope.host));
-    }
+    const words = touchingWords(command.words, scope);
+    for (const places of placesOfWords(words, texts, command, scope.host)) touched.add(places);
     for (const { target } of command.redirects) {
       if (target !== null) touched.add(placesOfWord(target, command, scope.host));
     }

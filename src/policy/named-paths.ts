@@ -16,18 +16,49 @@ export function namedPaths(
   host: PolicyHost,
   read: ReadPath,
   texts: ReadonlySet<CommandWord> = new Set(),
-): readonly PathValue[] {
+): Collected {
   const named = collectPaths(read);
   for (const command of analysis.commands) {
-    for (const word of command.words) {
-      named.add(texts.has(word) ? placesInCode(word.path, command, host) : placesOfWord(word, command, host));
-    }
+    for (const places of placesOfWords(command.words, texts, command, host)) named.add(places);
     for (const { target } of command.redirects) if (target !== null) named.add(placesOfWord(target, command, host));
     for (const value of command.values) named.add(placesOfWord(value, command, host));
   }
   if (analysis.unread !== null) named.add(analysis.pieces().map((piece) => expandHome(piece, host)));
-  return named.paths;
+  return named;
 }
+
+/** Where the words of a command may lead, and what those that are texts spell out; of words that look alike once. */
+export function placesOfWords(
+  words: readonly CommandWord[],
+  texts: ReadonlySet<CommandWord>,
+  command: FoundCommand,
+  host: PolicyHost,
+): readonly (readonly string[])[] {
+  const paths = distinct(words.filter((word) => !texts.has(word)));
+  const code = texts.size === 0 ? [] : distinct(words.filter((word) => texts.has(word)));
+  return [
+    ...paths.map((word) => placesOfWord(word, command, host)),
+    ...code.map((word) => placesInCode(word.path, command, host)),
+  ];
+}
+
+function distinct(words: readonly CommandWord[]): readonly CommandWord[] {
+  if (words.length < manyWords) return words;
+  const seen = new Set<string>();
+  return words.filter(({ path, open, unset = '' }) => {
+    const before = seen.size;
+    return seen.add(`${open}\n${unset}\n${path}`).size > before;
+  });
+}
+
+const manyWords = 64;
+
+/** Paths that were found; `whole` is false where there are more than are looked at, and somebody has to be asked. */
+export type Collected = { readonly paths: readonly PathValue[]; readonly whole: boolean };
+
+export const tooManyPaths = 'the line names more paths than are looked at';
+/** Most paths of one line: each is looked up on the disk, and held against every rule. People name some hundreds. */
+const maxPaths = 4096;
 
 /** Files that every process has, and those that it has opened, by their numbers: no list is about them. */
 const standardFile = /^\/dev\/(null|stdin|stdout|stderr|fd\/[0-9]+)$/;
@@ -40,17 +71,22 @@ export const isStandard = ({ lexical, given }: PathValue): boolean =>
  * Collects paths by their texts, each text once, those that every process has left out. No generator: one that is made for
  * each call gets a map of its own, which keeps the whole call alive until the next full collection.
  */
-export function collectPaths(read: ReadPath): {
-  readonly paths: readonly PathValue[];
-  add(texts: readonly string[]): void;
-} {
+export function collectPaths(read: ReadPath): Collected & { add(texts: readonly string[]): void } {
   const paths: PathValue[] = [];
   const tested = new Set<string>();
+  let whole = true;
   return {
     paths,
+    get whole() {
+      return whole;
+    },
     add(texts) {
       for (const text of texts) {
         if (text === '' || tested.has(text) || text.includes('\0')) continue;
+        if (tested.size >= maxPaths) {
+          whole = false;
+          return;
+        }
         tested.add(text);
         const path = read(text);
         if (!isStandard(path)) paths.push(path);
@@ -93,7 +129,7 @@ export function placesOfInput(value: CommandWord, command: FoundCommand, host: P
 }
 
 /** What a word that is a text spells out, where it is code. */
-export function placesInCode(text: string, { words, directories }: FoundCommand, host: PolicyHost): readonly string[] {
+function placesInCode(text: string, { words, directories }: FoundCommand, host: PolicyHost): readonly string[] {
   const parts = pathsInCode(words[0]?.text ?? '', text);
   return parts.flatMap((part) => directories.map((base) => placed(part, base, host)));
 }

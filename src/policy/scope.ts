@@ -4,11 +4,11 @@ import { builtInProviders } from '../schema/tool-names.ts';
 import type { Analysis } from './analysis.ts';
 import { foreignPath } from './foreign-paths.ts';
 import type { GlobPlaces } from './glob.ts';
-import { namedPaths } from './named-paths.ts';
+import { type Collected, namedPaths } from './named-paths.ts';
 import { placedNames } from './placed-names.ts';
 import { withPatches } from './patched.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
-import { type Taken, takenPlaces } from './taken-along.ts';
+import { bounded, type Taken, takenPlaces } from './taken-along.ts';
 import { noTexts, textWords } from './text-words.ts';
 import { unknownOperands } from './unknown-operands.ts';
 
@@ -49,6 +49,8 @@ export type Scope = {
   analysis(): Analysis;
   /** The paths that an analysed line may name; many rules ask for them. */
   named(analysis: Analysis): readonly PathValue[];
+  /** Whether those are all of them. */
+  namedWhole(analysis: Analysis): boolean;
   /** Those of them that a program takes for paths, by what is known of it. */
   meant(analysis: Analysis): readonly PathValue[];
   /** The words that name nothing, by what is known of their program. */
@@ -78,7 +80,7 @@ export function createScope(
   let places: GlobPlaces | null = null;
   let guarded: PolicyHost['guarded'] | null = null;
   let analysis: Analysis | null = null;
-  const named = new Map<Analysis, readonly PathValue[]>();
+  const named = new Map<Analysis, Collected>();
   const meant = new Map<Analysis, Meant>();
   const taken = new Map<Analysis, readonly Taken[]>();
   const comparables = (texts: readonly string[]): readonly string[] => texts.map((text) => comparable(text, host));
@@ -89,11 +91,11 @@ export function createScope(
     paths.set(text, value);
     return value;
   };
-  const withPlaced = ({ commands }: Analysis, found: readonly PathValue[]): readonly PathValue[] => {
+  const withPlaced = ({ commands }: Analysis, found: Collected): Collected => {
     const placed = commands.flatMap((command) => placedNames(command, host, path));
-    return placed.length === 0 ? found : [...found, ...placed.map(path)];
+    return placed.length === 0 ? found : { ...found, paths: [...found.paths, ...placed.map(path)] };
   };
-  const readNamed = (line: Analysis): readonly PathValue[] => {
+  const readNamed = (line: Analysis): Collected => {
     const known = named.get(line);
     if (known !== undefined) return known;
     const found = withPlaced(line, namedPaths(line, host, path));
@@ -106,7 +108,7 @@ export function createScope(
     // Who runs the line of another toolset is not known.
     const { texts, doubtful } = call.tools === 'local_shell' ? textWords(line, host) : noTexts;
     const without = (left: ReadonlySet<CommandWord>): readonly PathValue[] =>
-      left.size === 0 ? readNamed(line) : withPlaced(line, namedPaths(line, host, path, left));
+      (left.size === 0 ? readNamed(line) : withPlaced(line, namedPaths(line, host, path, left))).paths;
     const sure = without(doubtful.size === 0 ? texts : new Set([...texts, ...doubtful]));
     const found = {
       sure,
@@ -140,14 +142,15 @@ export function createScope(
       analysis ??= withPatches(analyse(), host, path);
       return analysis;
     },
-    named: readNamed,
+    named: (line) => readNamed(line).paths,
+    namedWhole: (line) => readNamed(line).whole,
     meant: (line) => readMeant(line).sure,
     texts: (line) => readMeant(line).texts,
     doubted: (line) => readMeant(line).doubted,
     taken(line) {
       const known = taken.get(line);
       if (known !== undefined) return known;
-      const found = [...takenPlaces(line, host, path), ...unknownOperands(line, host, path)];
+      const found = bounded([...takenPlaces(line, host, path), ...unknownOperands(line, host, path)]);
       taken.set(line, found);
       return found;
     },

@@ -79,6 +79,31 @@ export type Taken = {
 };
 
 /** The directories that the commands of a call take with all they hold. */
+/** Most operands of a command, and most directories of a line, that are looked at: beyond them it may take any. */
+const maxOperands = 1024;
+const maxTaken = 128;
+
+/** As few of them as are worth a look; more than that stand for all there is. */
+export function bounded(taken: readonly Taken[]): readonly Taken[] {
+  if (taken.length <= maxTaken) return taken;
+  const seen = new Set<string>();
+  const others = taken.filter((one) => {
+    const { given: _, ...same } = one;
+    if (one.admits !== undefined || one.mayBeNamed !== undefined) return true;
+    const key = JSON.stringify(same);
+    return !seen.has(key) && seen.add(key).size > 0;
+  });
+  return others.length <= maxTaken ? others : [everything(taken.some(({ changes }) => changes))];
+}
+
+/** More than is looked at. */
+export const everything = (changes: boolean): Taken => ({
+  given: 'more than is looked at',
+  real: '/',
+  changes,
+  opens: false,
+});
+
 export const takenPlaces = (analysis: Analysis, host: PolicyHost, read: ReadPath): readonly Taken[] =>
   analysis.commands.flatMap((command) => {
     const taken = takenBy(command, host, read);
@@ -148,16 +173,17 @@ const directoriesOf = (
   host: PolicyHost,
   read: ReadPath,
 ): readonly Taken[] =>
-  words
-    .flatMap((word) => placesOfWord(word, command, host))
-    .filter((place) => place !== '' && !place.includes('\0'))
-    .map((place) => ({
-      given: place,
-      real: read(place).found(),
-      changes: taker.changes,
-      opens: taker.opens === true,
-    }))
-    .filter(({ real }) => host.isDirectory(real));
+  words.length > maxOperands
+    ? [everything(taker.changes)]
+    : [...new Set(words.flatMap((word) => placesOfWord(word, command, host)))]
+        .filter((place) => place !== '' && !place.includes('\0'))
+        .map((place) => ({
+          given: place,
+          real: read(place).found(),
+          changes: taker.changes,
+          opens: taker.opens === true,
+        }))
+        .filter(({ real }) => host.isDirectory(real));
 
 /** What `find` removes itself: as much of its directories as its tests let through. */
 function foundBy(

@@ -21,6 +21,8 @@ import { createWritten } from './written.ts';
 /** Most commands that are revealed, and how deep one may stand in another (02 §9.3). */
 const maxRevealed = 256;
 const maxDepth = 4;
+/** Most words of a call without a line. */
+const maxWords = 20_000;
 /** Most text that is read again because a command hands it to a shell. */
 const maxRevealedText = 262_144;
 
@@ -58,8 +60,10 @@ type Around = { readonly depth: number; readonly input: readonly string[]; reado
  */
 export function findInWords(words: readonly string[], parse: ParseScript | null): Found | null {
   const finder = createFinder(parse);
-  finder.command(words.map(literalWord), [], { depth: 0, input: [], origins: [] });
-  return finder.needsParser() ? null : finder.found();
+  finder.command(words.slice(0, maxWords).map(literalWord), [], { depth: 0, input: [], origins: [] });
+  if (finder.needsParser()) return null;
+  const found = finder.found();
+  return words.length > maxWords ? { ...found, unread: found.unread ?? `it has more than ${maxWords} words` } : found;
 }
 
 export function findInScript(script: Script, parse: ParseScript): Found {
@@ -213,7 +217,7 @@ function createFinder(parse: ParseScript | null) {
     const { paths, reads } = filesWritten(words);
     if (targets.length > 0) {
       const texts = written(words.length === 0 ? step.input : [step]);
-      for (const path of targets) files.put(path, texts);
+      for (const path of new Set(targets)) files.put(path, texts);
     }
     for (const path of paths) files.put(path, reads ? input : [unseen]);
     if (repeats) files.startAgain();

@@ -9,8 +9,8 @@ import { createWordReader, givenByCaller } from './word-reader.ts';
 /** Deepest nesting of groups and substitutions, and most commands in one line (02 §9.3). */
 const maxNesting = 16;
 const maxCommands = 64;
-/** Most nodes that are looked at: every line of 64 KiB that people write has fewer. */
-const maxNodes = 100_000;
+/** Most nodes that are looked at: every line that people write has fewer. */
+const maxNodes = 20_000;
 /** Nodes that nest others in a way that the limit counts. */
 const nesting: ReadonlySet<string> = new Set(
   (

@@ -392,3 +392,41 @@ describe('directories that are compared', () => {
     expect(await judged(line, denied)).toBe('allow');
   });
 });
+
+describe('a line that takes more than is looked at', () => {
+  const many = (count: number, word: (index: number) => string): string =>
+    Array.from({ length: count }, (_, index) => word(index)).join(' ');
+  const looked = async (command: string): Promise<{ action: string; looks: number }> => {
+    let looks = 0;
+    const look = <T>(answer: T): T => {
+      looks += 1;
+      return answer;
+    };
+    const machine: Partial<PolicyHost> = {
+      isDirectory: (path) => look(!path.includes('.ssh')),
+      hardLinks: () => look(1),
+    };
+    const rules = [{ tools: 'local_shell', action: 'deny', when: [{ op: 'command_path', value: '**/*.{pem,key}' }] }];
+    const policy = await load({ default_action: 'allow', rules });
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+    return { action: judge(policy, call, plainHost, machine).action, looks };
+  };
+
+  it.each([
+    many(15_000, () => 'q/').replace(/^/, 'rsync -a '),
+    `cp -r ${many(10_000, (index) => index.toString(36))} .`,
+    `find ${many(6_000, (index) => `${'./'.repeat(index % 9)}a${index}`)} -delete`,
+    `diff -r ${many(10_000, (index) => index.toString(36))}`,
+    `git rm ${many(10_000, (index) => index.toString(36))}`,
+    `chmod -R u+w ${many(10_000, (index) => index.toString(36))}`,
+    `cat ${many(14_000, (index) => index.toString(36))}`,
+  ])('asks, and looks no further: %.40s', async (line) => {
+    const { action, looks } = await looked(line);
+    expect(action).toBe('approve');
+    expect(looks).toBeLessThan(60_000);
+  });
+
+  it('reads what people write: a file for each of a thousand names', async () => {
+    expect(await looked(`git add ${many(1000, (index) => `src/file-${index}.ts`)}`)).toMatchObject({ action: 'allow' });
+  });
+});
