@@ -2,9 +2,10 @@ import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
+import { textsByOption } from './text-options.ts';
 
 /** Programs that put what they are given into a directory under the name that it has: `cp conf/AGENTS.md .`. */
-const placers: ReadonlySet<string> = new Set('cp gcp mv gmv install ginstall ln gln rsync scp'.split(' '));
+const placers: ReadonlySet<string> = new Set('cp gcp mv gmv install ginstall ln gln rsync scp sftp'.split(' '));
 
 /** Most paths that are looked at for one command; a line has not so many words. */
 const maxNames = 20_000;
@@ -14,8 +15,11 @@ export function placedNames(command: FoundCommand, host: PolicyHost, read: ReadP
   const [program, ...rest] = command.words;
   const name = baseName(program?.text ?? '');
   if (name === 'curl' || name === 'wget') return downloaded(name, command, host);
-  if (program === undefined || !placers.has(name)) return [];
-  const { sources, targets } = operandsOf(rest);
+  const moved = name === 'git' && rest[0]?.text === 'mv';
+  if (program === undefined || !(placers.has(name) || moved)) return [];
+  const texts = textsByOption(command);
+  const operands = texts.length === 0 ? rest : rest.filter((word) => !texts.includes(word));
+  const { sources, targets } = linkedHere(name, operandsOf(moved ? operands.slice(1) : operands));
   const directories = targets
     .flatMap((word) => placesOfWord(word, command, host))
     .filter((place) => place !== '' && !place.includes('\0') && host.isDirectory(read(place).found()));
@@ -33,6 +37,12 @@ export function placing({ words: [program, ...rest] }: FoundCommand): {
   const { sources, targets } = operandsOf(rest);
   return { targets, source: (word) => sources.includes(word) };
 }
+
+/** Alone, what `ln` is given is linked to here. */
+const linkedHere = (name: string, operands: ReturnType<typeof operandsOf>): ReturnType<typeof operandsOf> =>
+  /^g?ln$/.test(name) && operands.sources.length === 0
+    ? { sources: operands.targets, targets: [{ text: '.', path: '.', open: false }] }
+    : operands;
 
 function operandsOf(rest: readonly CommandWord[]): {
   readonly sources: readonly CommandWord[];

@@ -6,9 +6,11 @@ import { expandBraces } from './braces.ts';
 import { comparedBy } from './compared.ts';
 import { copiedInto } from './copied-into.ts';
 import { findTests, type Kind } from './find-tests.ts';
+import { leftOut } from './left-out.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
 import { rewrittenBy } from './git-writes.ts';
 import { comparable, isWithin } from './paths.ts';
+import { textsByOption } from './text-options.ts';
 import { unpackedInto } from './unpacked.ts';
 
 /**
@@ -35,6 +37,13 @@ const takers: Readonly<Record<string, Taker>> = {
   cp: copies(/^-[A-Za-z]*[rRa]|^--(rec|arc)/, true),
   scp: copies(/^-[A-Za-z0-9]*r/, true),
   rsync: copies(/^-[A-Za-z]*[ra]|^--(rec|arc)/, true),
+  ditto: copies(null, true),
+  rclone: copies(/^(?:copy|sync|move|bisync)$/, true),
+  aws: copies(/^s3$/, true),
+  gsutil: copies(/^-[A-Za-z]*[rR]|^rsync$/, true),
+  kubectl: copies(/^cp$/, true),
+  docker: copies(/^cp$/, true),
+  podman: copies(/^cp$/, true),
   tar: archives,
   gtar: archives,
   bsdtar: archives,
@@ -72,6 +81,8 @@ export type Taken = {
   readonly anywhere?: true;
   /** The path itself, not what lies in it. */
   readonly exactly?: true;
+  /** What an option keeps out of it, by the path from the directory on. */
+  readonly leaves?: (inner: string) => boolean;
   /** It is put there, and need not have been there before. */
   readonly arrives?: true;
   /** Of the program nothing says that it changes what it is given: only what is ours counts. */
@@ -115,7 +126,8 @@ export const takenPlaces = (analysis: Analysis, host: PolicyHost, read: ReadPath
 function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): readonly Taken[] {
   const [program, ...rest] = command.words;
   const name = baseName(program?.text ?? '');
-  if (containers.has(name)) return directoriesOf(mountedBy(rest), command, opens(null), host, read);
+  if (containers.has(name) && rest[0]?.text !== 'cp')
+    return directoriesOf(mountedBy(rest), command, opens(null), host, read);
   if (name === 'find' || name === 'gfind') return foundBy(rest, command, host, read);
   const compared = comparedBy(command, host, read);
   if (compared.length > 0) return compared;
@@ -127,14 +139,21 @@ function takenBy(command: FoundCommand, host: PolicyHost, read: ReadPath): reado
   if (filled.length > 0) return filled;
   const taker = takerOf(command);
   if (taker === null) return [];
+  const texts = textsByOption(command);
   const into = /^(?:-[A-Za-z]*t|--target-directory)$/;
   const operands = rest.filter(
-    ({ text }, index) => !text.startsWith('-') && !(taker.target && into.test(rest[index - 1]?.text ?? '')),
+    (word, index) =>
+      !word.text.startsWith('-') && !(taker.target && into.test(rest[index - 1]?.text ?? '')) && !texts.includes(word),
   );
   const all = !taker.target || rest.some(({ text }) => /^-[A-Za-z]*t|^--target/.test(text));
   // Alone, what `ln` is given is linked to here.
   const taken = all || operands.length === 1 ? operands : operands.slice(0, -1);
-  return directoriesOf(taken, command, taker, host, read);
+  const leaves = leftOut(
+    name,
+    rest,
+    taken.find((word) => directoriesOf([word], command, taker, host, read).length > 0),
+  );
+  return directoriesOf(taken, command, taker, host, read).map((one) => (leaves === null ? one : { ...one, leaves }));
 }
 
 /** What is not known to git it removes, what is known to it it writes over. */
@@ -271,7 +290,8 @@ export function ownIn(taken: Taken, host: PolicyHost): string | null {
 }
 
 /** The place if it is taken, or what lies in it and is; null where nothing of it is. */
-function heldOf(place: string, { real, admits, exactly, arrives }: Taken, host: PolicyHost): string | null {
+function heldOf(place: string, { real, admits, exactly, arrives, leaves }: Taken, host: PolicyHost): string | null {
+  if (leaves?.(place.slice(real === '/' ? 1 : real.length + 1)) === true) return null;
   if (exactly === true) return isWithin(comparable(real, host), comparable(place, host)) ? real : null;
   if (arrives === true) return isBelow(place, real, host) && admits?.(place) === true ? place : null;
   if (!isHeld(place, real, host)) return null;

@@ -26,7 +26,7 @@ const unpackers: Readonly<Record<string, Unpacker>> = {
   bsdtar: tar,
   unzip: { by: null, looks: /^-[A-Za-z]*[lptvzZ]/, into: /^-d/ },
   cpio: {
-    by: /^-[A-Za-z]*i|^--extract$/,
+    by: /^-[A-Za-z]*[ip]|^--(extract|pass-through)$/,
     looks: /^-[A-Za-z]*t|^--(list|to-stdout)/,
     into: /^(?:-D|--directory(?:=|$))/,
   },
@@ -38,6 +38,8 @@ const unpackers: Readonly<Record<string, Unpacker>> = {
   unar: { by: null, looks: /^$/, into: /^(?:-o|--output-directory(?:=|$))/ },
   jar: { by: /^-?[a-z]*x|^--extract$/, looks: /^$/, into: /^(?:-C|--dir(?:=|$))/ },
 };
+
+const passes: Readonly<Record<string, RegExp>> = { cpio: /-[A-Za-z]*p/, pax: /-[A-Za-z]*(?:r.*w|w.*r)/ };
 
 /** The directories into which a command unpacks whatever an archive holds; none where it names what it takes out. */
 export function unpackedInto(name: string, rest: readonly CommandWord[]): readonly CommandWord[] {
@@ -56,7 +58,10 @@ export function unpackedInto(name: string, rest: readonly CommandWord[]): readon
     const next = rest[index + 1];
     return next === undefined ? [] : [next];
   });
-  return given.length === 0 ? [here] : given;
+  if (given.length > 0) return given;
+  // What is passed on goes to the last operand.
+  const passed = passes[name]?.test(options.map(({ text }) => text).join(' ')) === true ? rest.at(-1) : undefined;
+  return [passed ?? here];
 }
 
 /** Behind the archive stand names of what is taken out of it: they are judged as words. */
