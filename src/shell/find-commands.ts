@@ -133,7 +133,7 @@ function createFinder(parse: ParseScript | null) {
         const words = step.words.flatMap((word) => expand(word));
         names.mayHold(
           step.name,
-          words.flatMap(({ unknown }) => unknown?.origins ?? []),
+          words.flatMap((word) => (word.open ? givers(word) : [])),
         );
       }
       if (step.kind !== 'command') continue;

@@ -295,6 +295,7 @@ describe('the instructions for agents', () => {
     "printf '%s\\n' *.md | tr ' ' '\\n' | xargs rm",
     'rm $(echo *)',
     'for f in *; do sed -i s/a/b/ $f; done',
+    'f() { rm $x; }; for x in *; do f; done',
     'a=(*); rm "$\u007ba[@]}"',
     'while read -r f; do rm "$f"; done < <(git ls-files)',
     'cp -r q/. .',
