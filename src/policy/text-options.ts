@@ -21,7 +21,7 @@ const titles: Texts = {
 };
 const excludes = (option: RegExp, flags: RegExp = none): Texts => ({
   option,
-  attached: /^--(?:exclude|exclude-dir|ignore|ignore-dir|ignore-pattern|glob|iglob)=/,
+  attached: /^--(?:exclude|exclude-dir|ignore|ignore-dir|ignore-pattern)=/,
   flags,
 });
 const perl: Texts = { option: /^-[npwlsai0]*[eE]$/, attached: none, flags: /^-[npwlsa]+$|^-i(?:\.\w+)?$/, first: true };

@@ -2,7 +2,7 @@ import type { CommandTables, OptionTable } from '../schema/command-tables.ts';
 
 /**
  * Options of programs of which some words are texts, beyond what the shipped tables grant: only what tells a text from a path
- * is here, and nothing is granted by it. `read` is a value that names a file.
+ * is here, and nothing is granted by it. `read` is a value that names a file, or chooses files by their names.
  */
 
 const words = (text: string): readonly string[] => text.split(/\s+/);
@@ -18,11 +18,11 @@ const grep: OptionTable = {
   ),
   values: [
     ...words(
-      `-A -B -C -m -e -D -d --after-context --before-context --context --max-count --regexp --include --exclude
+      `-A -B -C -m -e -D -d --after-context --before-context --context --max-count --regexp --exclude
       --exclude-dir --label --binary-files --directories --devices`,
     ),
     ...optional('--color --colour'),
-    ...read('-f --file --exclude-from'),
+    ...read('-f --file --exclude-from --include'),
   ],
   numeric: true,
   first: 'text',
@@ -40,11 +40,11 @@ const ripgrep: OptionTable = {
   ),
   values: [
     ...words(
-      `-A -B -C -m -e -g -t -T -M -d -j -r -E --after-context --before-context --context --max-count --regexp --glob --iglob
+      `-A -B -C -m -e -t -T -M -d -j -r -E --after-context --before-context --context --max-count --regexp
       --type --type-not --max-columns --max-depth --threads --replace --sort --sortr --color --colors --context-separator
       --max-filesize --encoding --engine`,
     ),
-    ...read('-f --file --ignore-file'),
+    ...read('-f --file --ignore-file -g --glob --iglob'),
   ],
   first: 'text',
   first_unless: words('-e -f --regexp --file --files'),

@@ -27,7 +27,6 @@ describe('a word that is a text', () => {
     'npm run build 2>&1 | grep .env | head',
     'rg -n .env src',
     'grep -rn KEY . --exclude=.env --exclude-dir=sub',
-    'rg -n KEY -g.env',
     "jq -r '.env' package.json",
     'cat package.json | jq .env',
     'echo .env >> .gitignore',
@@ -142,6 +141,9 @@ describe('a word that is a text', () => {
   it.each([
     "printf -- '-ex' | xargs grep .env",
     'xargs -a .env grep x',
+    'rg -n KEY -g.env',
+    'rg --hidden --glob .env KEY',
+    'grep -rn KEY --include=.env .',
     'xargs grep x .env',
     'xargs -I .env cat .env',
     'find . | xargs cat .env',
