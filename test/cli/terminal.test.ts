@@ -378,7 +378,15 @@ describe('a question on a terminal', () => {
   test('is put again, and takes keys, where the program was stopped and goes on', async () => {
     await addScript(world, writingTurns);
     // A shell with job control, which has the terminal while its job is stopped.
-    const command = ['bash', '--norc', '-ic', 'set -m; "$@"; stty sane; read -r; fg', 'bash', process.execPath, program];
+    const command = [
+      'bash',
+      '--norc',
+      '-ic',
+      'set -m; "$@"; stty sane; read -r; fg',
+      'bash',
+      process.execPath,
+      program,
+    ];
     const terminal = openTerminal(world, [...tester, 'write'], { command });
     await terminal.saw(question);
     const [run] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);

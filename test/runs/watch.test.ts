@@ -70,7 +70,7 @@ it('tells what a run had begun to say when its process died in front of its rest
     for await (const batch of watchRun(
       feed,
       input,
-      () => 'half a sen',
+      () => ({ text: 'half a sen', thinking: '' }),
       () => 0,
     )) {
       seen.push(...batch.map((event) => (event.kind === 'step_chunk' ? `=${event.content}` : event.kind)));

@@ -256,7 +256,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     prompt();
   };
   const pastes = editsLines ? watchPastes(input, output, pasted) : null;
-  const stops = pastes === null ? putBehindStop(bottom.again) : stopWithKey({ input, lines, pastes, shown: bottom.again });
+  const stops =
+    pastes === null ? putBehindStop(bottom.again) : stopWithKey({ input, lines, pastes, shown: bottom.again });
   const stay = editsLines
     ? quitAtSecond({ input, lines, now, asked: isAsked, again: () => noted('note: ', 'press Ctrl+D again to quit') })
     : () => undefined;
