@@ -2,7 +2,7 @@ import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
-import { everything, type Taken } from './taken-along.ts';
+import { everything, type Taken } from './taken.ts';
 import { wildcard } from './wildcard.ts';
 
 /** Programs that print what differs between the files of two directories. */

@@ -4,7 +4,7 @@ import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
 import { isStandard, namedPaths, placesOfWord, type ReadPath } from './named-paths.ts';
 import { judgeWords, tableOf } from './option-tables.ts';
-import type { Taken } from './taken-along.ts';
+import type { Taken } from './taken.ts';
 
 /** What a copied directory brings into its target: files that no word names, and that may be written over there. */
 

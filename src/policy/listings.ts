@@ -1,5 +1,5 @@
 import type { CommandWord, Origin } from '../schema/command.ts';
-import { isPattern } from '../shell/origins.ts';
+import { isPattern } from '../text/file-pattern.ts';
 import { baseName, isInterpreter } from '../shell/programs.ts';
 import { findTests, type Kind } from './find-tests.ts';
 import { lineFilter } from './line-filter.ts';

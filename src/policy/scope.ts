@@ -8,7 +8,8 @@ import { type Collected, namedPaths } from './named-paths.ts';
 import { placedNames } from './placed-names.ts';
 import { withPatches } from './patched.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
-import { bounded, type Taken, takenPlaces } from './taken-along.ts';
+import { bounded, type Taken } from './taken.ts';
+import { takenPlaces } from './taken-along.ts';
 import { noTexts, textWords } from './text-words.ts';
 import { unknownOperands } from './unknown-operands.ts';
 

@@ -11,6 +11,7 @@ import { placesOfWord, type ReadPath } from './named-paths.ts';
 import { rewrittenBy } from './git-writes.ts';
 import { comparable, isWithin } from './paths.ts';
 import { textsByOption } from './text-options.ts';
+import { everything, type Taken } from './taken.ts';
 import { unpackedInto } from './unpacked.ts';
 
 /**
@@ -65,56 +66,7 @@ const mirrors = changes(null);
 /** Programs that give a container directories of this machine. */
 const containers: ReadonlySet<string> = new Set('docker podman nerdctl docker-compose podman-compose'.split(' '));
 
-/** An existing directory that a command takes whole. */
-export type Taken = {
-  readonly given: string;
-  readonly real: string;
-  readonly changes: boolean;
-  readonly opens: boolean;
-  /** How `given` stands to what it holds. */
-  readonly verb?: 'may be' | 'is compared with';
-  /** Only what this holds for is taken. */
-  readonly admits?: (path: string) => boolean;
-  /** It is chosen by names, and may have this one wherever it lies. */
-  readonly mayBeNamed?: (name: string) => boolean;
-  /** Nobody knows what, anywhere on the machine. */
-  readonly anywhere?: true;
-  /** The path itself, not what lies in it. */
-  readonly exactly?: true;
-  /** What an option keeps out of it, by the path from the directory on. */
-  readonly leaves?: (inner: string) => boolean;
-  /** It is put there, and need not have been there before. */
-  readonly arrives?: true;
-  /** Of the program nothing says that it changes what it is given: only what is ours counts. */
-  readonly unsure?: true;
-};
-
 /** The directories that the commands of a call take with all they hold. */
-/** Most operands of a command, and most directories of a line, that are looked at: beyond them it may take any. */
-const maxOperands = 1024;
-const maxTaken = 128;
-
-/** As few of them as are worth a look; more than that stand for all there is. */
-export function bounded(taken: readonly Taken[]): readonly Taken[] {
-  if (taken.length <= maxTaken) return taken;
-  const seen = new Set<string>();
-  const others = taken.filter((one) => {
-    const { given: _, ...same } = one;
-    if (one.admits !== undefined || one.mayBeNamed !== undefined) return true;
-    const key = JSON.stringify(same);
-    return !seen.has(key) && seen.add(key).size > 0;
-  });
-  return others.length <= maxTaken ? others : [everything(taken.some(({ changes }) => changes))];
-}
-
-/** More than is looked at. */
-export const everything = (changes: boolean): Taken => ({
-  given: 'more than is looked at',
-  real: '/',
-  changes,
-  opens: false,
-});
-
 export const takenPlaces = (analysis: Analysis, host: PolicyHost, read: ReadPath): readonly Taken[] =>
   analysis.commands.flatMap((command) => {
     const taken = takenBy(command, host, read);
@@ -184,6 +136,9 @@ export function takerOf({ words: [program, ...rest] }: FoundCommand): Taker | nu
   const takes = rest.some(({ text }, index) => (index === 0 || text.startsWith('-')) && by.test(text));
   return takes ? taker : null;
 }
+
+/** Most operands of a command that are looked at. */
+const maxOperands = 1024;
 
 const directoriesOf = (
   words: readonly CommandWord[],

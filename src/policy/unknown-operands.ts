@@ -1,7 +1,7 @@
 import type { OperandKind } from '../schema/command-tables.ts';
 import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
-import { isPattern } from '../shell/origins.ts';
+import { isPattern } from '../text/file-pattern.ts';
 import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
 import { createReachOf, type Reach } from './listings.ts';
@@ -10,7 +10,8 @@ import { judgeWords, tableOf } from './option-tables.ts';
 import { comparable } from './paths.ts';
 import { placing } from './placed-names.ts';
 import { mayHold } from './search-lists.ts';
-import { kindOfPath, type Taken, takerOf } from './taken-along.ts';
+import type { Taken } from './taken.ts';
+import { kindOfPath, takerOf } from './taken-along.ts';
 
 /**
  * Words that only the run knows: what `find`, `xargs` and `parallel` put in, what a substitution prints, what a name holds by

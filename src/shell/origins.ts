@@ -1,4 +1,5 @@
 import type { CommandWord, Origin } from '../schema/command.ts';
+import { isPattern } from '../text/file-pattern.ts';
 import { printed } from './printed.ts';
 import type { ScriptWord, Step } from './script.ts';
 
@@ -10,9 +11,6 @@ type Expand = (word: ScriptWord) => readonly CommandWord[];
 
 /** The text comes from somewhere that the line does not show. */
 export const anything: Origin = { kind: 'file' };
-
-/** A word that stands for files, and holds nothing else that only the shell knows. */
-export const isPattern = (path: string): boolean => /[*?[]/.test(path) && !/[$`\0<>{~]/.test(path);
 
 /** What a word comes from that is given to a name: of one that only the shell knows, as far as that is known. */
 export const givers = ({ path, open, unknown }: CommandWord): readonly Origin[] => {
