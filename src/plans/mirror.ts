@@ -72,10 +72,14 @@ export function createMirror(deps: MirrorDeps) {
     written: (plan: Pick<Plan, 'id'>): string | null => deps.settings.get(key(plan)),
 
     /** Removes the file with its plan; one that was edited is kept aside. */
-    async remove(name: string, written: string | null): Promise<void> {
+    async remove(plan: Pick<Plan, 'id' | 'name'>, written: string | null): Promise<void> {
+      const { name } = plan;
       await guarded(name, () => {
-        putAside(name, contentOf(pathOf(name)), written);
+        // Another process may have had its turn first, with the plan that it read before the end.
+        const late = deps.settings.get(key(plan));
+        putAside(name, contentOf(pathOf(name)), late ?? written);
         rmSync(pathOf(name), { force: true });
+        if (late !== null) deps.settings.delete(key(plan));
       });
     },
   };

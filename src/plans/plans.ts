@@ -71,13 +71,14 @@ export function createPlanOperations(deps: PlanOperationDeps) {
   };
 
   const removed = async (plan: PlanListRow): Promise<void> => {
-    const written = deps.mirror.written(plan);
-    feed.commit('full', (record) => {
+    const written = feed.commit('full', (record) => {
       const [step] = busy(plan.id);
       if (step !== undefined) throw hasStep(plan, step, 'deleted');
+      const last = deps.mirror.written(plan);
       if (plans.delete(plan.id)) books.changed(record, plan, null);
+      return last;
     });
-    await deps.mirror.remove(plan.name, written);
+    await deps.mirror.remove(plan, written);
   };
 
   /** An interrupted run is given up before its step takes another way (07 §3.3). */

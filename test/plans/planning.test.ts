@@ -2,6 +2,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { playPlanning } from '../../src/client/play-plan.ts';
+import { sha256Of } from '../../src/workspace/files.ts';
+import { lockFile } from '../../src/workspace/lock-file.ts';
 import { asks, done, explorer, type PlanApp, planApp, planner, plans, reply, summariser, summary } from './support.ts';
 
 let app: PlanApp | undefined;
@@ -363,6 +365,21 @@ describe('the mirror file', () => {
     await client.deletePlan({ plan: name, force: false });
     expect(files()).toEqual([`${name}.edited.md`]);
     expect(readFileSync(join(place.home, '.reins/plans', `${name}.edited.md`), 'utf8')).toBe('my notes\n');
+  });
+
+  test('is gone with its plan, too, where another process wrote it once more behind the end of that', async () => {
+    const { plan, client, place, change, rows } = await open([plans(['one'])]);
+    const { name } = await plan();
+    const path = join(place.home, '.reins/plans', `${name}.md`);
+    const [{ tenant_id: tenant, key } = {}] = rows("SELECT tenant_id, key FROM kv WHERE key LIKE 'plan.mirror.%'");
+    const release = await lockFile(`${path}.lock`, Date.now);
+    const deleted = client.deletePlan({ plan: name, force: false });
+    await expect.poll(() => rows('SELECT 1 FROM plans')).toEqual([]);
+    writeFileSync(path, 'late\n');
+    change(`INSERT INTO kv VALUES ('${tenant}', '${key}', '"${sha256Of('late\n')}"', 1)`);
+    release();
+    await deleted;
+    expect([files(), rows("SELECT 1 FROM kv WHERE key LIKE 'plan.mirror.%'")]).toEqual([[], []]);
   });
 
   test('is written nowhere else, whatever name a plan of another database has', async () => {

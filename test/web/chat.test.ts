@@ -179,11 +179,13 @@ it('keeps what its run has asked when the chat is read anew behind what was sent
   reading.letGo();
   await expect.poll(() => readings).toBe(2);
   const read = page.waitForResponse((answer) => /\/messages\?/.test(answer.url()));
+  await card.evaluate((element) => element.setAttribute('data-same', 'yes'));
   again.letGo();
   await read;
   // It is drawn in the frame behind its arrival.
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-  await card.waitFor();
+  // It was never gone: nothing vanishes under the pointer of who is about to press.
+  expect(await card.getAttribute('data-same')).toBe('yes');
   const deny = card.getByRole('button', { name: 'Deny', exact: true });
   await expect.poll(() => pressed(deny, card), { timeout: 30_000, interval: 500 }).toBe(0);
   await page.getByText('what I found').last().waitFor();

@@ -22,7 +22,7 @@ const opened = async (context: BrowserContext): Promise<Page> => {
 const cookieOf = async (context: BrowserContext): Promise<string> => (await context.cookies())[0]?.value ?? '';
 const is = (path: string) => (response: Response) => new URL(response.url()).pathname === path;
 /** Resolves when no tab of the browser is at the login. */
-const settled = (page: Page) => page.evaluate("navigator.locks.request('reins login', () => null)");
+const settled = (page: Page) => page.evaluate("navigator.locks.request('reins-login', () => null)");
 
 it('renews the login of who uses the page, once for all tabs, and not of a page that is only open', async () => {
   const context = await world.context({ loggedInMs: 20 * hourMs });

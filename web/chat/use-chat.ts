@@ -94,6 +94,8 @@ export function useChat(name: string): Chat {
   const whole = useRef<Set<string | null>>(new Set());
   /** The run that is followed for the newest reading: null where there is none, or its end was heard. */
   const open = useRef<{ reading: number; run: string | null }>({ reading: 0, run: null });
+  /** Runs whose events stand behind what was read. */
+  const live = useRef(new Set<string>());
   const items = useRef(heard.transcript.items);
   items.current = heard.transcript.items;
 
@@ -101,20 +103,23 @@ export function useChat(name: string): Chat {
     void [round, feed];
     let gone = false;
     const load = async (): Promise<void> => {
-      const before = sent.current.count;
+      const sentBefore = sent.current.count;
       begun.current.clear();
       const found = await client.getSession({ session: name });
       const page = await client.pageMessages({ session: name, order: 'desc', limit: pageSize });
       const run = found.active_run_id ?? found.suspended_run_id ?? (await stoppedRun(name));
       if (gone) return;
       // Something is being sent, or was meanwhile: what was read knows neither it nor its run.
-      if (sent.current.count !== before || outgoingOf(name).get().some(isUnderWay)) {
+      if (sent.current.count !== sentBefore || outgoingOf(name).get().some(isUnderWay)) {
         await sent.current.last;
         return gone ? undefined : load();
       }
       const following = begun.current.get(found.id) ?? run;
       const newest = page.items.toReversed();
       const messages = withoutRun(newest, following);
+      const before = storedItems(withoutRun(read.current.messages, read.current.followed)).length;
+      // Shown from its first event on, it stays as it stands, and what is read is put before it: nothing is gone for a moment.
+      const goesOn = following !== null && following === open.current.run && live.current.size === 1;
       setSession(found);
       read.current = { messages: newest, cursor: page.next_cursor, followed: following };
       whole.current = new Set(messages.map(({ run_id }) => run_id));
@@ -130,11 +135,18 @@ export function useChat(name: string): Chat {
           .map(({ id }) => id),
       );
       setRefusals((all) => all.filter(({ id }) => left.has(id)));
-      open.current = { reading: open.current.reading + 1, run: following };
+      const stays = (item: Item): boolean =>
+        left.has(item.id) || (goesOn && !(item.kind === 'user' && item.state !== 'sent'));
+      if (!goesOn) {
+        open.current = { reading: open.current.reading + 1, run: following };
+        live.current = new Set(following === null ? [] : [following]);
+      }
       setHeard((now) => ({
-        reading: now.reading + 1,
+        reading: goesOn ? now.reading : now.reading + 1,
         runId: following,
-        transcript: { items: [...storedItems(messages), ...now.transcript.items.filter(({ id }) => left.has(id))] },
+        transcript: {
+          items: [...storedItems(messages), ...now.transcript.items.slice(goesOn ? before : 0).filter(stays)],
+        },
       }));
       setNewest(following ?? newest.findLast(({ run_id }) => run_id !== null)?.run_id ?? null);
       setError(null);
@@ -188,6 +200,7 @@ export function useChat(name: string): Chat {
       const isCut = open.current.run !== null && open.current.run !== newest;
       if (!isShown) {
         open.current.run = newest;
+        live.current.add(newest);
         setHeard((now) => ({ ...now, runId: newest }));
       }
       // It may be of a message that was given up here: the chat is read for it.
@@ -273,6 +286,7 @@ export function useChat(name: string): Chat {
       const answered = deliver(name, message).then(
         ({ run_id, message_id }) => {
           open.current.run = run_id;
+          live.current.add(run_id);
           setHeard((now) => {
             const { items } = now.transcript;
             // It had come before, and its run has told of it.

@@ -64,7 +64,7 @@ export async function lookElsewhere(): Promise<void> {
 }
 
 /** A browser has one login for all of its tabs. */
-const channel = 'reins login';
+const channel = 'login';
 
 /** Goes on when somebody has logged in in another tab. @returns how to stop */
 export function hearOtherTabs(): () => void {
