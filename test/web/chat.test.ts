@@ -179,7 +179,7 @@ it('keeps what its run has asked when the chat is read anew behind what was sent
   reading.letGo();
   await expect.poll(() => readings).toBe(2);
   const read = page.waitForResponse((answer) => /\/messages\?/.test(answer.url()));
-  await card.evaluate((element) => element.setAttribute('data-same', 'yes'));
+  await page.evaluate("document.querySelector('article.card').setAttribute('data-same', 'yes')");
   again.letGo();
   await read;
   // It is drawn in the frame behind its arrival.

@@ -10,15 +10,15 @@ import { reduceTranscript, type Transcript } from '../../src/view/transcript.ts'
 import { client, connection } from '../data/client.ts';
 import { beginnings, onFeed } from '../data/live.ts';
 import { onReturn } from '../data/on-return.ts';
-import { onRun } from '../data/run-events.ts';
 import { useStore } from '../data/store.ts';
 import { newKey } from '../data/unanswered.ts';
 import { refusalFrom } from '../data/use-data.ts';
+import { createFollowedRuns } from './followed-runs.ts';
 import { addToDraft, deliver, hold, isUnderWay, letGo, type Outgoing, outgoingOf, type SendOptions } from './kept.ts';
+import { isUnanswered, leftUnsent, outgoingItems, type Refusal, unconfirmedOf } from './unsent.ts';
+import { useRunEvents } from './use-run-events.ts';
 
 const pageSize = 200;
-/** Events of a busy moment are drawn once. */
-const frameMs = 16;
 
 /** A message that was not taken: what sends it again under the same key, and what puts it back where it was written. */
 export type Unsent = {
@@ -90,12 +90,7 @@ export function useChat(name: string): Chat {
   const begun = useRef(new Map<string, string>());
   /** How many messages were sent from here, and when the last one is answered. */
   const sent = useRef({ count: 0, last: Promise.resolve() });
-  /** Runs of which the whole is shown: they were read as stored, or heard to their end behind that. */
-  const whole = useRef<Set<string | null>>(new Set());
-  /** The run that is followed for the newest reading: null where there is none, or its end was heard. */
-  const open = useRef<{ reading: number; run: string | null }>({ reading: 0, run: null });
-  /** Runs whose events stand behind what was read. */
-  const live = useRef(new Set<string>());
+  const [runs] = useState(createFollowedRuns);
   const items = useRef(heard.transcript.items);
   items.current = heard.transcript.items;
 
@@ -118,11 +113,12 @@ export function useChat(name: string): Chat {
       const newest = page.items.toReversed();
       const messages = withoutRun(newest, following);
       const before = storedItems(withoutRun(read.current.messages, read.current.followed)).length;
-      // Shown from its first event on, it stays as it stands, and what is read is put before it: nothing is gone for a moment.
-      const goesOn = following !== null && following === open.current.run && live.current.size === 1;
+      const goesOn = runs.read(
+        following,
+        messages.map(({ run_id }) => run_id),
+      );
       setSession(found);
       read.current = { messages: newest, cursor: page.next_cursor, followed: following };
-      whole.current = new Set(messages.map(({ run_id }) => run_id));
       setCursor(page.next_cursor);
       // It came all the same: the server was stopped, or the line broke, before the answer.
       for (const { id, text, before } of unconfirmedOf(name)) {
@@ -137,12 +133,9 @@ export function useChat(name: string): Chat {
       setRefusals((all) => all.filter(({ id }) => left.has(id)));
       const stays = (item: Item): boolean =>
         left.has(item.id) || (goesOn && !(item.kind === 'user' && item.state !== 'sent'));
-      if (!goesOn) {
-        open.current = { reading: open.current.reading + 1, run: following };
-        live.current = new Set(following === null ? [] : [following]);
-      }
+      const reading = runs.reading();
       setHeard((now) => ({
-        reading: goesOn ? now.reading : now.reading + 1,
+        reading,
         runId: following,
         transcript: {
           items: [...storedItems(messages), ...now.transcript.items.slice(goesOn ? before : 0).filter(stays)],
@@ -158,7 +151,7 @@ export function useChat(name: string): Chat {
     return () => {
       gone = true;
     };
-  }, [name, round, feed]);
+  }, [name, round, feed, runs]);
 
   // Nobody was there who could tell what has become of the chat, or of a message.
   const isOpen = useStore(connection).state === 'open';
@@ -194,17 +187,15 @@ export function useChat(name: string): Chat {
     const follow = (id: string, run: string): void => {
       if (gone) return;
       const newest = begun.current.get(id) ?? run;
-      // The feed may tell of it when it is over already, or it goes on again: its events come on top of nothing.
-      const isShown = whole.current.has(newest);
-      // A chat has one run at a time: the one before is over, and what it said at last was not heard, as in a hidden page.
-      const isCut = open.current.run !== null && open.current.run !== newest;
-      if (!isShown) {
-        open.current.run = newest;
-        live.current.add(newest);
+      // The feed may tell of it when it is over already.
+      const isWhole = runs.isWhole(newest);
+      const isCut = runs.followsOther(newest);
+      if (!isWhole) {
+        runs.follow(newest);
         setHeard((now) => ({ ...now, runId: newest }));
       }
       // It may be of a message that was given up here: the chat is read for it.
-      if (isShown || isCut || unconfirmedOf(name).length > 0) reload();
+      if (isWhole || isCut || unconfirmedOf(name).length > 0) reload();
     };
     const stop = onFeed((entries) => {
       for (const { kind, session_id, run_id } of entries) {
@@ -218,16 +209,15 @@ export function useChat(name: string): Chat {
       gone = true;
       stop();
     };
-  }, [name, sessionId, reload]);
+  }, [name, sessionId, reload, runs]);
 
   const finished = useCallback(
     (reading: number, run: string) => {
-      whole.current.add(run);
-      if (open.current.reading === reading && open.current.run === run) open.current.run = null;
+      runs.ended(run, reading);
       setHeard((now) => (now.reading === reading && now.runId === run ? { ...now, runId: null } : now));
       client.getSession({ session: name }).then(setSession, () => undefined);
     },
-    [name],
+    [name, runs],
   );
   const fold = useCallback(
     (reading: number, events: readonly RunEvent[]) =>
@@ -236,7 +226,7 @@ export function useChat(name: string): Chat {
       ),
     [],
   );
-  useRun(runId, heard.reading, fold, finished);
+  useRunEvents(runId, heard.reading, fold, finished);
 
   /** Whoever wants what is older while it is being read waits for the same. */
   const reading = useRef<Promise<void> | null>(null);
@@ -285,8 +275,7 @@ export function useChat(name: string): Chat {
       sent.current.count += 1;
       const answered = deliver(name, message).then(
         ({ run_id, message_id }) => {
-          open.current.run = run_id;
-          live.current.add(run_id);
+          runs.follow(run_id);
           setHeard((now) => {
             const { items } = now.transcript;
             // It had come before, and its run has told of it.
@@ -313,7 +302,7 @@ export function useChat(name: string): Chat {
       );
       sent.current.last = Promise.all([sent.current.last, answered]).then(() => undefined);
     },
-    [name, reload],
+    [name, reload, runs],
   );
 
   const send = useCallback(
@@ -371,44 +360,6 @@ export function useChat(name: string): Chat {
   };
 }
 
-/** A message that was not taken, and why. */
-type Refusal = Pick<Unsent, 'id' | 'error'>;
-
-/** Of those not taken the ones that no server has refused. */
-const unconfirmedOf = (session: string): readonly Outgoing[] =>
-  outgoingOf(session)
-    .get()
-    .filter((message) => message.refused === null && !isUnderWay(message));
-
-/** What was left before it was taken, as the chat begins. */
-const outgoingItems = (session: string): readonly Item[] =>
-  outgoingOf(session)
-    .get()
-    .map((message) => {
-      const { id, text } = message;
-      return { kind: 'user', id, text, state: isUnderWay(message) ? 'pending' : 'unsent', seq: null };
-    });
-
-const leftUnsent = (session: string): readonly Refusal[] =>
-  outgoingOf(session)
-    .get()
-    .filter((message) => !isUnderWay(message))
-    .map(({ id, refused }) => ({
-      id,
-      error: refused === null ? notConfirmed : new RuntimeError(refused.code as RuntimeError['code'], refused.message),
-    }));
-
-const notConfirmed = new RuntimeError(
-  'timeout',
-  'The page was left before the server had taken this. Trying again does not send it twice.',
-);
-
-/** Nobody knows whether it was taken: no answer came, or there was none when it was sent again (09 §5.4). */
-function isUnanswered(thrown: unknown): boolean {
-  if (!(thrown instanceof RuntimeError)) return thrown instanceof TypeError;
-  return thrown.code === 'timeout' || Reflect.get(Object(thrown.data), 'param') === 'Idempotency-Key';
-}
-
 /** The run of a chat whose process is gone: what it was doing, and what may have happened, is to be seen before more is sent. */
 async function stoppedRun(session: string): Promise<string | null> {
   const { items } = await client.pageRuns({ session, status: 'interrupted', limit: 10 });
@@ -419,37 +370,3 @@ const goneElsewhere = new RuntimeError(
   'not_found',
   'This chat was deleted or renamed somewhere else: what you write here cannot be sent.',
 );
-
-/** Folds what is heard of a run, from its first event on, at most once a frame; anew behind each reading of the chat. */
-function useRun(
-  runId: string | null,
-  reading: number,
-  fold: (reading: number, events: readonly RunEvent[]) => void,
-  onEnd: (reading: number, runId: string) => void,
-): void {
-  const latest = useRef({ fold, onEnd });
-  latest.current = { fold, onEnd };
-  useEffect(() => {
-    if (runId === null) return;
-    let waiting: RunEvent[] = [];
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const flush = () => {
-      clearTimeout(timer);
-      timer = undefined;
-      const events = waiting;
-      waiting = [];
-      if (events.length > 0) latest.current.fold(reading, events);
-    };
-    const stop = onRun(runId, (events, ended) => {
-      waiting.push(...events);
-      timer ??= setTimeout(flush, frameMs);
-      if (!ended) return;
-      flush();
-      latest.current.onEnd(reading, runId);
-    });
-    return () => {
-      stop();
-      flush();
-    };
-  }, [runId, reading]);
-}
