@@ -74,17 +74,15 @@ export const isStandard = ({ lexical, given }: PathValue): boolean =>
 export function collectPaths(read: ReadPath): Collected & { add(texts: readonly string[]): void } {
   const paths: PathValue[] = [];
   const tested = new Set<string>();
-  let whole = true;
-  return {
+  // No getter: an object with one is of a class of its own, which holds all of this until the next full collection.
+  const collected = {
     paths,
-    get whole() {
-      return whole;
-    },
-    add(texts) {
+    whole: true,
+    add(texts: readonly string[]): void {
       for (const text of texts) {
         if (text === '' || tested.has(text) || text.includes('\0')) continue;
         if (tested.size >= maxPaths) {
-          whole = false;
+          collected.whole = false;
           return;
         }
         tested.add(text);
@@ -93,6 +91,7 @@ export function collectPaths(read: ReadPath): Collected & { add(texts: readonly 
       }
     },
   };
+  return collected;
 }
 
 /**

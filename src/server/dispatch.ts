@@ -90,9 +90,7 @@ export function createDispatch(deps: DispatchDeps) {
       params: (request as IncomingMessage & { readonly params?: Record<string, string> }).params ?? {},
       query: queryOf(url),
       body,
-      get signal() {
-        return live.signal();
-      },
+      signal: live.signal,
     };
     return route.streams === true ? route.handle(call) : inTime(route.handle(call));
   };

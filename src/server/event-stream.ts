@@ -119,14 +119,14 @@ async function streamRun({ client, operations, open, lookMs }: RunSources, call:
   const frames = open(call);
   if (run.last_seq === 0 && run.ended_at !== null) frames.send(gap(after + 1, null));
   // A watch ends where the run rests; whoever watches here waits until it goes on.
-  while (frames.isOpen() && !call.signal.aborted) {
+  while (frames.isOpen() && !call.signal().aborted) {
     const over = await overBehind(operations, run.id, after);
     if (over !== null) {
       frames.end('end', { status: over });
       return;
     }
     const silent = new AbortController();
-    const signal = AbortSignal.any([call.signal, silent.signal]);
+    const signal = AbortSignal.any([call.signal(), silent.signal]);
     const looks = setInterval(() => {
       overBehind(operations, run.id, after).then(
         (status) => status !== null && silent.abort(),
@@ -202,7 +202,7 @@ function textOf(event: RunEvent): string {
 }
 
 function endWith(frames: Frames, { signal }: Call): void {
-  if (signal.reason === 'stop') frames.end('server-stop', {});
+  if (signal().reason === 'stop') frames.end('server-stop', {});
   else frames.end('end', { status: 'closed' });
 }
 
@@ -222,7 +222,7 @@ async function streamFeed({ client, open }: Sources, call: Call): Promise<void> 
   if (wanted !== null && after + 1 < range.oldest) {
     frames.send(gap(after + 1, range.oldest - 1));
   }
-  for await (const batch of client.watchFeed({ after, signal: call.signal })) {
+  for await (const batch of client.watchFeed({ after, signal: call.signal() })) {
     for (const entry of batch) {
       if (kinds.has(entry.kind) && !frames.send(entryText(entry))) return;
     }

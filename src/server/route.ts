@@ -21,9 +21,10 @@ export type Call = {
   /** The JSON body; undefined when there was none. */
   readonly body: unknown;
   /**
-   * Aborts when the client has gone, when the credential has ended, or when the server stops; `reason` is a `CallEnd`.
+   * Aborts when the client has gone, when the credential has ended, or when the server stops; `reason` is a `CallEnd`. Made
+   * when it is asked for; no getter, since each object with one is of a class of its own.
    */
-  readonly signal: AbortSignal;
+  readonly signal: () => AbortSignal;
 };
 
 /** Why a call's signal was aborted. */
