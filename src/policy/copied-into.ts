@@ -3,7 +3,7 @@ import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
 import { isStandard, namedPaths, placesOfWord, type ReadPath } from './named-paths.ts';
-import { judgeWords, tableOf } from './option-tables.ts';
+import { listedOperands } from './option-tables.ts';
 import type { Taken } from './taken.ts';
 
 /** What a copied directory brings into its target: files that no word names, and that may be written over there. */
@@ -129,14 +129,6 @@ const quiet: ReadonlySet<string> = new Set(
 function mayFill({ words: [program, ...rest], redirects }: FoundCommand, read: ReadPath): boolean {
   if (redirects.some(({ target, writes }) => writes && target !== null && !isStandard(read(target.path)))) return true;
   if (program === undefined || quiet.has(program.text)) return false;
-  const table = tableOf(baseName(program.text), undefined);
-  const judged =
-    table === undefined
-      ? null
-      : judgeWords(
-          table,
-          rest.map(({ text }) => text),
-          undefined,
-        );
-  return judged?.ok !== true || judged.operands.some(({ kind }) => kind === 'write');
+  const operands = listedOperands(baseName(program.text), rest, undefined);
+  return operands === null || operands.some(({ kind }) => kind === 'write');
 }

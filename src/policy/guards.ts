@@ -5,7 +5,7 @@ import { foldCase } from '../text/fold-case.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { fileUrlPath, isFileUrl } from './foreign-paths.ts';
 import { collectPaths, isStandard, placesOfInput, placesOfWord, placesOfWords, tooManyPaths } from './named-paths.ts';
-import { judgeWords, type Operand, tableOf } from './option-tables.ts';
+import { listedOperands, type Operand } from './option-tables.ts';
 import { placedNames } from './placed-names.ts';
 import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
@@ -187,18 +187,13 @@ function touchingWords(words: readonly CommandWord[], scope: Scope): readonly Co
 const written = (operands: readonly Operand[]): readonly CommandWord[] =>
   operands.flatMap(({ text, kind }) => (kind === 'write' ? [{ text, path: text, open: false }] : []));
 
-/** The operands of a command whose every option its table lists; null for any other, of which nothing is known. */
 function operandsOf(
   words: readonly CommandWord[],
   { host }: Scope,
   tables: CommandTables | undefined,
 ): readonly Operand[] | null {
   const [program, ...rest] = words;
-  const table = program === undefined ? undefined : tableOf(programName(program.text, host), tables);
-  if (table === undefined) return null;
-  const texts = rest.map((word) => word.text);
-  const judged = judgeWords(table, texts, tables);
-  return judged.ok ? judged.operands : null;
+  return program === undefined ? null : listedOperands(programName(program.text, host), rest, tables);
 }
 
 /** What stands behind a `>` of a line that no grammar has read; quotes do not hide it. */

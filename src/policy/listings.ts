@@ -3,7 +3,7 @@ import { isPattern } from '../text/file-pattern.ts';
 import { baseName, isInterpreter } from '../shell/programs.ts';
 import { findTests, type Kind } from './find-tests.ts';
 import { lineFilter } from './line-filter.ts';
-import { judgeWords, tableOf } from './option-tables.ts';
+import { listedOperands } from './option-tables.ts';
 import { type Holding, searchList } from './search-lists.ts';
 import { spelled } from './taken-along.ts';
 import { wildcard } from './wildcard.ts';
@@ -333,16 +333,8 @@ function completed(rest: readonly CommandWord[], read: () => Reached): Reached {
 /** A program that reads lines and names a file beside them: who knows what is in it. */
 function namesFiles(name: string, rest: readonly CommandWord[]): boolean {
   if (name === 'tee') return false;
-  const table = tableOf(name, undefined);
-  const judged =
-    table === undefined
-      ? null
-      : judgeWords(
-          table,
-          rest.map(({ text }) => text),
-          undefined,
-        );
-  if (judged?.ok === true) return judged.operands.some(({ kind, text }) => kind === 'read' && text !== '-');
+  const operands = listedOperands(name, rest, undefined);
+  if (operands !== null) return operands.some(({ kind, text }) => kind === 'read' && text !== '-');
   return rest.some(({ text }) => !text.startsWith('-') && !/^\+?[0-9]+$/.test(text));
 }
 

@@ -1,4 +1,5 @@
 import type { CommandTables, OperandKind, OptionTable, OptionValue } from '../schema/command-tables.ts';
+import type { CommandWord } from '../schema/command.ts';
 import shippedTables from './command-tables.json' with { type: 'json' };
 
 /** A word of a call that its program reads as more than an option. */
@@ -42,6 +43,19 @@ export function judgeWords(table: OptionTable, words: readonly string[], own: Co
   const subcommand = Object.hasOwn(table.subcommands, name) ? table.subcommands[name] : undefined;
   if (subcommand === undefined) return failing(`subcommand ${name}`);
   return judgeWords(extended(subcommand, own), words.slice(at + 1), own);
+}
+
+/** The operands of a command whose every word its table lists; null for any other, of which nothing is known. */
+export function listedOperands(
+  name: string,
+  words: readonly CommandWord[],
+  own: CommandTables | undefined,
+): readonly Operand[] | null {
+  const table = tableOf(name, own);
+  if (table === undefined) return null;
+  const texts = words.map(({ text }) => text);
+  const judged = judgeWords(table, texts, own);
+  return judged.ok ? judged.operands : null;
 }
 
 /** Longest chain of tables that extend each other. */

@@ -1,7 +1,7 @@
 import type { CommandWord } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
-import { judgeWords, tableOf } from './option-tables.ts';
+import { listedOperands } from './option-tables.ts';
 import { wildcard } from './wildcard.ts';
 
 /** Which files a search lists that looks for a text in them: `grep -rl old . | xargs sed -i s/old/new/`. */
@@ -37,21 +37,13 @@ function lookedFor(program: 'grep' | 'rg' | 'git grep', words: readonly CommandW
   const options = words.filter(({ text }) => text.startsWith('-'));
   // What it lists does not hold the text.
   if (options.some(({ text }) => /^-[A-Za-z]*[vL]|^--(?:invert|files-without)/.test(text))) return null;
-  const table = tableOf(program === 'rg' ? 'rg' : 'grep', undefined);
   // The file of a list is known whatever else is printed of it.
   const known = words.filter(
     ({ text }) => !/^--(?:files-with-matches|name-only|include=.*|exclude(?:-dir)?=.*)$/.test(text),
   );
-  const judged =
-    table === undefined
-      ? null
-      : judgeWords(
-          table,
-          known.map(({ text }) => text),
-          undefined,
-        );
-  if (judged?.ok !== true) return null;
-  const texts = judged.operands.filter(({ kind }) => kind === 'text');
+  const operands = listedOperands(program === 'rg' ? 'rg' : 'grep', known, undefined);
+  if (operands === null) return null;
+  const texts = operands.filter(({ kind }) => kind === 'text');
   const [first] = texts;
   if (first === undefined || texts.length !== 1 || !plain.test(first.text)) return null;
   return { text: first.text, folds: options.some(({ text }) => /^-[A-Za-z]*[iS]/.test(text)) };

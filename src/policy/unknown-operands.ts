@@ -6,7 +6,7 @@ import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
 import { createReachOf, type Reach } from './listings.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
-import { judgeWords, tableOf } from './option-tables.ts';
+import { listedOperands } from './option-tables.ts';
 import { comparable } from './paths.ts';
 import { placing } from './placed-names.ts';
 import { mayHold } from './search-lists.ts';
@@ -74,7 +74,7 @@ function unknownOf(command: FoundCommand): readonly Unknown[] {
   const own = [...words.slice(1), ...values].filter(({ unknown }) => unknown !== undefined);
   if (own.length === 0 || isHarmless(command)) return opened;
   const name = baseName(words[0]?.text ?? '');
-  const kinds = operandsOf(command);
+  const kinds = filesOf(command);
   const files = kinds === null ? own : own.filter(({ text }) => kinds.has(text));
   const changing = !readers.has(name) && !searches.has(name);
   return [
@@ -108,18 +108,12 @@ function isHarmless({ words: [program, ...rest] }: FoundCommand): boolean {
   return harmless.has(name) && !files;
 }
 
-/** What the shipped tables say that a command does with its words; null where they say nothing of such a command. */
-function operandsOf({ words: [program, ...rest] }: FoundCommand): ReadonlyMap<string, OperandKind> | null {
-  const table = tableOf(baseName(program?.text ?? ''), undefined);
-  if (table === undefined) return null;
-  const judged = judgeWords(
-    table,
-    rest.map(({ text }) => text),
-    undefined,
-  );
-  if (!judged.ok) return null;
+/** The files among the words of a command and what it does with each, by the shipped tables; null where they do not list it. */
+function filesOf({ words: [program, ...rest] }: FoundCommand): ReadonlyMap<string, OperandKind> | null {
+  const operands = listedOperands(baseName(program?.text ?? ''), rest, undefined);
+  if (operands === null) return null;
   // Of two that look alike the one that is a file counts.
-  const files = judged.operands.filter(({ kind }) => kind !== 'text' && kind !== 'none');
+  const files = operands.filter(({ kind }) => kind !== 'text' && kind !== 'none');
   return new Map(files.map(({ text, kind }) => [text, kind]));
 }
 
