@@ -2,12 +2,10 @@ import type { CommandWord } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import { listedOperands } from './option-tables.ts';
+import type { Holding } from './reach.ts';
 import { wildcard } from './wildcard.ts';
 
 /** Which files a search lists that looks for a text in them: `grep -rl old . | xargs sed -i s/old/new/`. */
-
-/** A text that every listed file holds. */
-export type Holding = { readonly text: string; readonly folds: boolean };
 
 export type SearchList = {
   /** Null where the pattern may be met by any file. */
