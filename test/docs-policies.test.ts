@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { builtInTools } from '../src/policy/built-in-tools.ts';
+import { builtInTools } from '../src/schema/tool-names.ts';
 import { valueOperators } from '../src/policy/operators.ts';
 import { createAnswered } from './cli/policy/answered.ts';
 import { createWorld, type World } from './cli/world.ts';

@@ -1,4 +1,4 @@
-import { builtInProviders, builtInTools } from '../schema/tool-names.ts';
+import { builtInProviders, catalogTools } from '../schema/tool-names.ts';
 import { wireName } from '../text/wire-name.ts';
 import { exposesNothing, readEntry } from './allowlist.ts';
 import { placeOf, type Findings } from './findings.ts';
@@ -45,7 +45,7 @@ export function vetHidden(list: JsonNode | null, providers: readonly string[] | 
 
 /** What hides a tool of our own: its name, and the one that models are given. */
 const hideable: ReadonlySet<string> = new Set(
-  [...builtInTools].flatMap(([provider, tools]) => tools.flatMap((tool) => [tool, wireName(`${provider}.${tool}`)])),
+  [...catalogTools].flatMap(([provider, tools]) => tools.flatMap((tool) => [tool, wireName(`${provider}.${tool}`)])),
 );
 
 /** Checks the `tools` block of a task (04 §7.3). */
@@ -68,7 +68,7 @@ export function vetNamedTool(
 }
 
 function warnUnknownTool(provider: string, tool: string, node: JsonNode, findings: Findings): void {
-  const tools = builtInTools.get(provider);
+  const tools = catalogTools.get(provider);
   if (tools === undefined || tools.includes(tool)) return;
   const meant = meantAmong(tool, new Set(tools));
   const advice = meant === '' ? `; it has ${tools.join(', ')}` : meant;

@@ -93,8 +93,7 @@ const mostSaidLines = 3;
 /** The description of a tool that is not the program's own, which a person has not read in its documents. */
 function saysOf({ tool, tools }: Found): Pick<Preview, 'tool_says'> {
   const description = tool.spec.description.trim();
-  const own: readonly string[] = builtInProviders;
-  if (own.includes(tools) || description === '') return {};
+  if (builtInProviders.includes(tools) || description === '') return {};
   const said = description.split('\n', mostSaidLines).join('\n').slice(0, mostSaid);
   return { tool_says: said === description ? said : `${said}…` };
 }

@@ -159,7 +159,7 @@ export function createScope(
 }
 
 /** Whether a toolset is the program's own, whose arguments are what their names say and nothing else. */
-export const isOwn = (tools: string): boolean => (builtInProviders as readonly string[]).includes(tools);
+export const isOwn = (tools: string): boolean => builtInProviders.includes(tools);
 
 /** Judges one comparable name of a path; made once for an operand, since it is asked for every call. */
 export type PathTest = (comparable: string, scope: Scope) => boolean;

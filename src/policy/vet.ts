@@ -1,7 +1,7 @@
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { BinaryState, Condition, Policy, PolicyFinding, Rule } from '../schema/policy.ts';
 import { launches } from '../shell/launchers.ts';
-import { builtInTools } from './built-in-tools.ts';
+import { builtInTools } from '../schema/tool-names.ts';
 import { listEntries } from './commands.ts';
 import { isCommandOperator, selector } from './compile.ts';
 import { isBareInterpreter } from './bare-interpreter.ts';

@@ -1,42 +1,58 @@
-/** Tool providers that every installation has (05 §1.1), whether or not a run registers them. No other may take their names. */
-export const builtInProviders = [
-  'local_fs',
-  'local_shell',
-  'web',
-  'webhook',
-  'echo',
-  'print',
-  'engine',
-  'plan_manager',
-  'plan_summary',
-  'model_pull',
-] as const;
-export type BuiltInProvider = (typeof builtInProviders)[number];
+/** The tools that the program itself has, by provider, with the arguments that each requires (05 §1.1, §4.8, §5.1, §6, §7). */
+const tools = {
+  local_fs: {
+    read_file: ['path'],
+    read_file_range: ['path'],
+    list_dir: [],
+    find_files: ['pattern'],
+    grep: ['pattern'],
+    count_stats: ['path'],
+    stat_file: ['path'],
+    write_file: ['path', 'content'],
+    edit_file: ['path', 'old_string', 'new_string'],
+    sed: ['path', 'pattern', 'replacement'],
+  },
+  local_shell: { local_shell: ['command'] },
+  web: {
+    web_get: ['url'],
+    web_head: ['url'],
+    web_post: ['url'],
+    web_put: ['url'],
+    web_patch: ['url'],
+    web_delete: ['url'],
+  },
+  webhook: { webhook: ['url'] },
+  echo: { echo: ['input'] },
+  print: { print: ['message'] },
+  engine: { ask_human: ['question'] },
+  plan_manager: {
+    create_plan: ['goal'],
+    run_next_step: [],
+    get_plan_status: [],
+    retry_step: ['ordinal'],
+    skip_step: ['ordinal'],
+  },
+  plan_summary: { persist: ['text'], fallback: ['text'] },
+  model_pull: { pull: ['model', 'backend'] },
+} as const;
+
+export type BuiltInProvider = keyof typeof tools;
+
+/** The same, for a name that may be any. */
+export const builtInTools: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = tools;
+
+/** No hook and no tool server may take their names, whether or not a run registers them. */
+export const builtInProviders: readonly string[] = Object.keys(tools);
 
 /** What `*` in an allowlist leaves out: whoever writes a chain says whether its model may ask people. */
 export const onlyByName: ReadonlySet<string> = new Set<BuiltInProvider>(['engine']);
 
-/** The tools of those that come as they are with every installation, for whoever writes their names (`unknown_tool`). */
-export const builtInTools: ReadonlyMap<string, readonly string[]> = new Map<BuiltInProvider, readonly string[]>([
-  [
-    'local_fs',
-    [
-      'read_file',
-      'read_file_range',
-      'list_dir',
-      'find_files',
-      'grep',
-      'count_stats',
-      'stat_file',
-      'write_file',
-      'edit_file',
-      'sed',
-    ],
-  ],
-  ['local_shell', ['local_shell']],
-  ['web', ['web_get', 'web_head', 'web_post', 'web_put', 'web_patch', 'web_delete']],
-  ['webhook', ['webhook']],
-  ['echo', ['echo']],
-  ['print', ['print']],
-  ['engine', ['ask_human']],
-]);
+/** Providers that runs of one kind are given; the catalog of any other run does not hold them. */
+const ofOneKind: ReadonlySet<string> = new Set<BuiltInProvider>(['plan_manager', 'plan_summary', 'model_pull']);
+
+/** What the catalog of every installation holds, for whoever writes the names of its tools (`unknown_tool`). */
+export const catalogTools: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(builtInTools).flatMap(([provider, own]) =>
+    ofOneKind.has(provider) ? [] : [[provider, Object.keys(own)] as const],
+  ),
+);

@@ -1,5 +1,5 @@
 import { expandBraces } from '../policy/braces.ts';
-import { builtInTools } from '../policy/built-in-tools.ts';
+import { builtInTools } from '../schema/tool-names.ts';
 import { listEntries } from '../policy/commands.ts';
 import { selector } from '../policy/compile.ts';
 import type { Condition, Policy, PolicyCall, Rule } from '../schema/policy.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { builtInTools } from '../../src/schema/tool-names.ts';
+import { builtInTools, catalogTools } from '../../src/schema/tool-names.ts';
 import { createCatalog } from '../../src/tools/catalog.ts';
 import { refusingTool } from '../../src/tools/source.ts';
 import { type Bench, createBench } from './support.ts';
@@ -41,9 +41,14 @@ describe('the catalog', () => {
   });
 
   it('holds those that a chain is vetted against', () => {
-    expect([...builtInTools].flatMap(([tools, names]) => names.map((tool) => `${tools}.${tool}`))).toEqual(
+    expect([...catalogTools].flatMap(([tools, names]) => names.map((tool) => `${tools}.${tool}`))).toEqual(
       bench.catalog.list().map(({ tools, tool }) => `${tools}.${tool}`),
     );
+  });
+
+  it('requires the arguments that a policy is vetted against', () => {
+    const required = bench.catalog.list().map(({ input_schema }) => input_schema['required'] ?? []);
+    expect(bench.catalog.list().map(({ tools, tool }) => builtInTools[tools]?.[tool])).toEqual(required);
   });
 
   it('knows no shell unless the operator asked for it', () => {

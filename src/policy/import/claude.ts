@@ -1,6 +1,6 @@
 import type { Action } from '../../schema/policy.ts';
 import { readStrictJson } from '../../text/strict-json.ts';
-import { builtInTools } from '../built-in-tools.ts';
+import { builtInTools } from '../../schema/tool-names.ts';
 import { parseHosts } from '../hosts.ts';
 import { commandPattern } from './commands.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Action } from '../../schema/policy.ts';
-import { builtInTools } from '../built-in-tools.ts';
+import { builtInTools } from '../../schema/tool-names.ts';
 import { commandPrefix } from './commands.ts';
 import {
   type Draft,
