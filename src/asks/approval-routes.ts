@@ -31,7 +31,7 @@ export type ApprovalRouteDeps = {
   readonly goOn: (runId: string, acceptChangedChain: boolean) => Promise<void>;
 };
 
-export type ApprovalAnswer = {
+type ApprovalAnswer = {
   readonly id: string;
   readonly outcome: 'approve' | 'deny' | 'answer' | 'cancel';
   readonly binding: string;

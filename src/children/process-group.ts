@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-export type Stopped = 'timeout' | 'cancel' | 'output';
+type Stopped = 'timeout' | 'cancel' | 'output';
 export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /** 05 §3.6. */

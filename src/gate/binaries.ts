@@ -15,7 +15,7 @@ export type BinariesDeps = {
 };
 
 /** One call's view: every file is looked at once, so that what was judged is what is started. */
-export type BinaryView = {
+type BinaryView = {
   look(real: string, hashed: boolean): BinaryFact;
   /** Takes the digests that were asked for and are not there. @returns false when there were none. Never rejects. */
   hashAsked(): Promise<boolean>;

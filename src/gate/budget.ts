@@ -10,7 +10,7 @@ import { underLease } from './under-lease.ts';
 export type BudgetDeps = Pick<LedgerDeps, 'feed' | 'runs' | 'asks'>;
 
 /** Where a run stands that has spent a bound. A turn has no call. */
-export type Spender = { readonly task_id: string; readonly call_id: string | null };
+type Spender = { readonly task_id: string; readonly call_id: string | null };
 
 /**
  * Waits for the verdict of an ask of this run; the time of the run and of its task stands still meanwhile.

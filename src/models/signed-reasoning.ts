@@ -1,7 +1,7 @@
 import { textOr } from './shape.ts';
 
 /** An entry of `reasoning_details`, or a piece of one. */
-export type Detail = Readonly<Record<string, unknown>>;
+type Detail = Readonly<Record<string, unknown>>;
 
 /**
  * Collects what a router signed: the service behind it wants it back with the calls that it belongs to. A sealed piece is

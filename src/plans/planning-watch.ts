@@ -3,7 +3,7 @@ import type { PlanningStep } from '../schema/plan.ts';
 import { messageOf } from '../text/thrown.ts';
 
 /** How a planning stands (09 §6.5); `run_id` is the run that is going or was the last. */
-export type PlanningState = {
+type PlanningState = {
   readonly state: 'running' | 'done' | 'failed';
   readonly phase: 'explore' | 'plan' | 'repair';
   readonly run_id: string;

@@ -21,7 +21,7 @@ export type HookListingDeps = {
   readonly userAgent: string;
 };
 
-export type Looked = { readonly listing: Listing } | { readonly failure: ToolFailure };
+type Looked = { readonly listing: Listing } | { readonly failure: ToolFailure };
 
 type LookOptions = {
   /** Also when the service says that nothing has changed. */

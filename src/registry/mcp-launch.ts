@@ -36,7 +36,7 @@ export type LaunchDeps = {
 };
 
 /** What whoever uses a connection wants to hear. */
-export type ConnectionEvents = {
+type ConnectionEvents = {
   notice(text: string): void;
   listed(listing: Listing): void;
 };

@@ -12,7 +12,7 @@ import type { Secrets } from './secrets.ts';
 import { proxyFor } from './urls.ts';
 
 /** Values for one request; or the variable that it needs and does not have. */
-export type Credentials =
+type Credentials =
   | { readonly kind: 'ready'; readonly key: string | null; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'missing'; readonly variable: string; readonly failure: ModelFailure };
 
@@ -27,7 +27,7 @@ export type ObserverDeps = {
   readonly discover?: (type: ProviderType, target: DiscoverTarget, signal: AbortSignal) => Promise<Discovery>;
 };
 
-export type ObserveOptions = {
+type ObserveOptions = {
   readonly timeoutMs: number;
   /** Asks although the cache is fresh. */
   readonly force?: boolean;

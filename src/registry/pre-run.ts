@@ -10,7 +10,7 @@ import type { Settings } from './settings.ts';
 import { isLoopback } from './urls.ts';
 
 /** What a run needs before it starts: the names that its chain's tasks fall back to. */
-export type PreRunWanted = {
+type PreRunWanted = {
   readonly model: string;
   readonly provider: string;
   /** Where the model comes from; absent = found out by comparison with the configuration. */
@@ -20,7 +20,7 @@ export type PreRunWanted = {
   readonly providers?: readonly string[];
 };
 
-export type PreRunResult =
+type PreRunResult =
   /** `first`: what would serve the first turn. */
   | { readonly kind: 'ready'; readonly first: RouteName | null }
   | { readonly kind: 'obstacle'; readonly error: RuntimeError };

@@ -16,7 +16,7 @@ export type LostRunsDeps = {
 };
 
 /** What becomes of a run that nobody drives any more; a failure is why it cannot go on. */
-export type GivenUp =
+type GivenUp =
   | { readonly status: 'interrupted' }
   | { readonly status: 'cancelled'; readonly reason: string; readonly by: string }
   | { readonly status: 'failed'; readonly error: RunFailure };

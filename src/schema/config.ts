@@ -6,7 +6,7 @@ import { documentName } from './document-name.ts';
 /** A checked value: what the program uses, and the text that is stored and shown. Null: not acceptable. */
 type Parsed<T> = { readonly value: T; readonly text: string } | null;
 
-export type ConfigKind<T> = {
+type ConfigKind<T> = {
   /** What is accepted, for messages and help. */
   readonly accepts: string;
   /** The words, where it takes one of a few. */

@@ -11,7 +11,7 @@ import { respond, respondInPieces } from './respond.ts';
 import type { Call, Peer, Reply, Route } from './route.ts';
 
 /** What is known of a request once the guard has let it in. */
-export type Arrival = { readonly id: string; readonly peer: Peer };
+type Arrival = { readonly id: string; readonly peer: Peer };
 
 export type DispatchDeps = Omit<AdmitDeps, 'noRoute'> & {
   readonly routes: readonly Route[];

@@ -5,7 +5,7 @@ const limits = {
   credential: { perSecond: 50, burst: 200 },
   peer: { perSecond: 10, burst: 40 },
 } as const;
-export type RateScope = keyof typeof limits;
+type RateScope = keyof typeof limits;
 
 /** Idle buckets are full ones; beyond so many the oldest are forgotten. */
 const maxBuckets = 10_000;

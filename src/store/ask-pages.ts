@@ -14,7 +14,7 @@ export type AskPageFilter = {
 
 /** Where an ask stands in its list: pending ones first, by deadline, those without one last; then the newest verdict. */
 export type AskPlace = readonly [rank: number, key: number, id: string];
-export type PlacedAsk = { readonly ask: Ask; readonly place: AskPlace };
+type PlacedAsk = { readonly ask: Ask; readonly place: AskPlace };
 
 /** Later than every deadline; a number that JSON keeps. */
 const never = 9_000_000_000_000_000;

@@ -47,7 +47,7 @@ type JsonColumn = 'preview' | 'question' | 'record' | 'policy' | 'preimage' | 'v
 type TimeColumn = 'expires_at' | 'created_at' | 'updated_at' | 'resolved_at';
 
 /** A verdict on its way into the row. */
-export type Resolution = {
+type Resolution = {
   readonly id: string;
   readonly state: Exclude<AskState, 'pending'>;
   readonly verdict: Verdict;

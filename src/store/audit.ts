@@ -3,7 +3,7 @@ import type { AuditRow, AuditType } from '../schema/audit.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import type { Sql } from './sql.ts';
 
-export type AuditEntry = {
+type AuditEntry = {
   readonly type: AuditType;
   readonly tenant_id: string;
   readonly run_id: string | null;

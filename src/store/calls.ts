@@ -22,7 +22,7 @@ export type NewCall = {
   readonly at: number;
 };
 
-export type CallEnd = {
+type CallEnd = {
   readonly state: 'done' | 'failed' | 'unknown' | 'skipped';
   /** As given to the model. */
   readonly result: unknown;

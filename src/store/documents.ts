@@ -10,13 +10,13 @@ type ReadMark = {
 };
 
 /** Texts as they governed or were executed, each under the digest of its bytes. */
-export type PolicySnapshot = {
+type PolicySnapshot = {
   readonly sha256: string;
   readonly name: string;
   readonly source: string;
   readonly text: string;
 };
-export type ChainSnapshot = {
+type ChainSnapshot = {
   readonly sha256: string;
   readonly id: string;
   readonly path: string | null;

@@ -23,7 +23,7 @@ type EventRow = {
 };
 
 /** The body as stored: kind and own members, without the common ones that have columns. */
-export type EventData = { readonly kind: string; readonly ask_id?: string };
+type EventData = { readonly kind: string; readonly ask_id?: string };
 
 const columns = 'cursor, run_id, session_id, seq, kind, data, at';
 

@@ -22,7 +22,7 @@ export type HookRow = {
   readonly updated_at: number;
 };
 
-export type FetchedSpecification = {
+type FetchedSpecification = {
   readonly text: string;
   readonly sha256: string;
   readonly etag: string | null;

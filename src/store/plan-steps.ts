@@ -52,7 +52,7 @@ export type StepChange = Partial<
   >
 >;
 
-export type NewStep = Pick<StepRow, 'id' | 'ordinal' | 'description' | 'status' | 'replaces' | 'note'>;
+type NewStep = Pick<StepRow, 'id' | 'ordinal' | 'description' | 'status' | 'replaces' | 'note'>;
 
 const settlingKey = (stepId: string): string => `plan.settling.${stepId}`;
 

@@ -3,7 +3,7 @@ import { answerOf } from './run-output.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 /** Milliseconds since the epoch; null keeps all. */
-export type PruneUntil = {
+type PruneUntil = {
   /** Ended runs before this go with everything that is theirs. */
   readonly records: number | null;
   /** Of ended runs before this the steps, messages and events go; their outcome stays. */

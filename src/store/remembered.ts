@@ -2,7 +2,7 @@ import type { RememberedChoice } from '../schema/ask.ts';
 import type { Sql } from './sql.ts';
 
 /** An approval that holds for identical calls later (03 §9 `session`). */
-export type RememberedCall = {
+type RememberedCall = {
   readonly id: string;
   /** Null: for the run alone. */
   readonly session_id: string | null;

@@ -11,7 +11,7 @@ export const takenOver = (): RuntimeError => new RuntimeError('storage', takenOv
 export type CancelRequest = { readonly by: string; readonly reason: string };
 
 /** A lease that goes from one owner to another; null = nobody has it. */
-export type LeaseChange = { readonly from: string | null; readonly to: string; readonly until: number };
+type LeaseChange = { readonly from: string | null; readonly to: string; readonly until: number };
 
 /** The word for the owner of a run that it is to end: one row of `kv`, found by its whole key. */
 const cancelRow = `(tenant_id, key) IN (SELECT tenant_id, 'cancel.' || id FROM runs WHERE id = ?)`;

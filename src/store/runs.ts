@@ -9,7 +9,7 @@ import { createRunTranscript } from './run-transcript.ts';
 import type { Sql } from './sql.ts';
 
 /** A run row (11 §2.4). Times are milliseconds; JSON columns are values here. */
-export type RunRow = {
+type RunRow = {
   readonly id: string;
   readonly tenant_id: string;
   readonly kind: RunKind;
@@ -46,7 +46,7 @@ export type Counters = {
 
 export const noCounters: Counters = { turns: 0, tool_calls: 0, tokens: 0, tokens_estimated: false, api_ms: 0 };
 
-export type RunOutcome = {
+type RunOutcome = {
   readonly status: RunStatus;
   readonly output: StoredOutput | null;
   readonly error: unknown;
@@ -71,7 +71,7 @@ export type RunHead = {
   readonly lease_until: number | null;
 };
 
-export type EndedRow = {
+type EndedRow = {
   readonly status: RunStatus;
   readonly text: string;
   readonly error: { readonly class: ErrorCode; readonly message: string } | null;

@@ -1,6 +1,6 @@
 import type { Sql } from './sql.ts';
 
-export type Setting = { readonly key: string; readonly value: string };
+type Setting = { readonly key: string; readonly value: string };
 
 /** Puts an entry in the place of the one before. Belongs in the caller's transaction. */
 export const putSetting = (sql: Sql, tenant: string, key: string, json: string, now: number): void =>

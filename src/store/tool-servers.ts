@@ -28,7 +28,7 @@ export type ToolServerRow = {
 };
 
 /** What a sign-in has left: JSON texts. */
-export type SignInRow = { readonly client: string | null; readonly token: string | null };
+type SignInRow = { readonly client: string | null; readonly token: string | null };
 
 const columns = [
   'id',

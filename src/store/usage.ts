@@ -1,7 +1,7 @@
 import type { Sql } from './sql.ts';
 
 /** Sums over the runs of one day with one model. */
-export type UsageSums = {
+type UsageSums = {
   readonly day: string;
   readonly model: string | null;
   readonly provider: string | null;

@@ -20,7 +20,7 @@ export type ExplainDeps = TrialDeps & {
   readonly ceilingSeconds: () => number | null;
 };
 
-export type ExplainInput = {
+type ExplainInput = {
   readonly call: PolicyCall | null;
   /** Id of a recorded ask in place of a call. */
   readonly ask: string | null;

@@ -21,7 +21,7 @@ export type OverlayDeps = {
 };
 
 /** Where a document of the overlay stands. */
-export type OverlayPlace =
+type OverlayPlace =
   | { readonly source: Layer; readonly path: string; readonly file: DocumentFile }
   | { readonly source: 'builtin' };
 

@@ -48,7 +48,7 @@ export type PolicyWanted = {
 };
 
 /** The policy that governs a run. */
-export type GoverningPolicy = {
+type GoverningPolicy = {
   /**
    * The policy as its file says now (02 §4): two stat calls when nothing changed. A file that became unreadable, invalid
    * or untrusted gives the fail-closed policy with the compute bounds of the last good one. Never rejects.

@@ -1,6 +1,6 @@
 /** Fuzzy matching for mentions, commands and history: every character of the query in order, best places first. */
 
-export type Scored<T> = { readonly item: T; readonly score: number };
+type Scored<T> = { readonly item: T; readonly score: number };
 
 const isBoundary = (text: string, at: number): boolean =>
   at === 0 ||

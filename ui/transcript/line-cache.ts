@@ -13,7 +13,7 @@ const mostBytes = 32 * 1024 * 1024;
 /** Items whose lines are kept while nothing happens: some screens full. */
 const mostAtRest = 200;
 
-export type CacheLook = {
+type CacheLook = {
   readonly columns: number;
   readonly glyphs: Glyphs;
   readonly collapse: number;

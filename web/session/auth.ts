@@ -4,7 +4,7 @@ import { fetchAnswered } from '../data/unanswered.ts';
 /** What a login answers, and what the page needs of it. */
 export type Login = { readonly must_change_password: boolean };
 export type AuthStatus = Login & { readonly authenticated: boolean; readonly default_login_in_force: boolean };
-export type Me = {
+type Me = {
   readonly username: string;
   readonly auth_method: 'pwd' | 'link' | 'default' | 'token';
   readonly expires_at: string;
@@ -14,7 +14,7 @@ export type Me = {
   readonly recent_until: string | null;
 };
 
-export type LoginSession = {
+type LoginSession = {
   readonly id: string;
   readonly auth_method: 'pwd' | 'link' | 'default';
   readonly created_at: string;

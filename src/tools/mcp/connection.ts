@@ -13,7 +13,7 @@ import { orAborted, startTimeLimit } from './time-limit.ts';
 import type { Route } from './transports.ts';
 
 /** How a server stands (05 §10.2). */
-export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'needs_auth' | 'failed' | 'stopped';
+type ConnectionState = 'idle' | 'connecting' | 'ready' | 'needs_auth' | 'failed' | 'stopped';
 
 /** What came of connecting. */
 export type Connected = { readonly kind: 'ready'; readonly listing: Listing; readonly times: Times } | NotConnected;
@@ -48,7 +48,7 @@ export type ConnectionDeps = {
 };
 
 /** A call as its caller asks for it. */
-export type Wanted = Omit<CallOptions, 'timeoutMs'> & {
+type Wanted = Omit<CallOptions, 'timeoutMs'> & {
   /** The definition that was agreed to: where the server lists another one by now, the call is not sent. */
   readonly agreed?: Definition;
 };
