@@ -25,5 +25,3 @@ export function openPlanRooms(deps: PlanRoomsDeps) {
   const books = createPlanBooks({ ...deps, mirror });
   return { books, operations: createPlanOperations({ ...deps, books, mirror }) };
 }
-
-export type PlanRooms = ReturnType<typeof openPlanRooms>;

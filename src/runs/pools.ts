@@ -13,8 +13,6 @@ export type PoolsDeps = {
   readonly runThreads?: number;
   /** Heap of a run thread in MiB: one that outgrows it dies alone (architecture §4). */
   readonly runHeapMb?: number;
-  /** How long threads that were told to end are waited for. */
-  readonly closeGraceMs?: number;
 };
 
 /**
@@ -26,7 +24,7 @@ const mostRunThreads = 64;
 const idleMs = 30_000;
 /** Ten MiB of YAML take ten seconds. */
 const yamlMs = 30_000;
-/** A thread ends within milliseconds, also out of an endless loop. */
+/** How long threads that were told to end are waited for; one ends within milliseconds, also out of an endless loop. */
 const closeGraceMs = 2_000;
 /** What a thread has just made; the engine would let it grow to 48 and keep that while the thread rests. */
 const youngMb = 12;
@@ -42,7 +40,7 @@ export function createPools(deps: PoolsDeps) {
   /** Threads that have not ended; a pool forgets one whose job was given up. */
   const going = new Set<Worker>();
 
-  const open = (options: { name: string; maxThreads: number; concurrent?: number; heapMb?: number }) => {
+  const open = (options: { name: string; maxThreads: number; heapMb?: number }) => {
     let pool: Promise<Piscina> | undefined;
     return (): Promise<Piscina> => {
       if (pool !== undefined) return pool;
@@ -51,7 +49,7 @@ export function createPools(deps: PoolsDeps) {
           filename: new URL(`workers/${options.name}.js`, deps.root).href,
           minThreads: 1,
           maxThreads: options.maxThreads,
-          concurrentTasksPerWorker: options.concurrent ?? 1,
+          concurrentTasksPerWorker: 1,
           idleTimeout: idleMs,
           atomics: 'disabled',
           env: {},
@@ -96,7 +94,7 @@ export function createPools(deps: PoolsDeps) {
     // Most commands have none, and what waits for them loads modules that they do not need.
     if (opened.length === 0 && going.size === 0) return true;
     const over = new AbortController();
-    const timer = setTimeout(() => over.abort(), deps.closeGraceMs ?? closeGraceMs);
+    const timer = setTimeout(() => over.abort(), closeGraceMs);
     const destroyed = Promise.all(opened.splice(0).map(async (pool) => (await pool).destroy()));
     const ends = [...going].map((thread) => once(thread, 'exit', { signal: over.signal }));
     const ended = (await Promise.allSettled(ends)).every(({ status }) => status === 'fulfilled');

@@ -34,10 +34,6 @@ export type SupervisorDeps = TurnDeps &
     readonly runs: Runs;
     readonly gate: Gate;
     readonly pools: Pools;
-    /** How long a cancelled thread may take before it is terminated (architecture §5.5). */
-    readonly cancelGraceMs?: number;
-    /** How long calls that run at the end of their run may take to end as well. */
-    readonly callGraceMs?: number;
   };
 
 /** How the thread ended, or that it is gone. */
@@ -50,9 +46,11 @@ export type Supervised = {
 
 /** How long the pool may take to say why a thread is gone. */
 const reasonMs = 1000;
-const graceMs = 2_000;
-/** Longer than a child is given between SIGTERM and SIGKILL. */
+/** How long a cancelled thread may take before it is terminated (architecture §5.5). */
+const cancelGraceMs = 2_000;
+/** How long calls that run at the end of their run may take to end as well: longer than a child from SIGTERM to SIGKILL. */
 const callGraceMs = 2_500;
+
 /** Main side of one run: serves its requests, writes its events, sees its end, kills its thread. */
 export function createSupervisor(deps: SupervisorDeps) {
   return {
@@ -92,7 +90,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     // Where another process has taken the run over, the ask is that one's too, and stays open.
     const code = isTaken() ? 'interrupted' : 'cancelled';
     if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError(code, 'the run has ended'));
-    const callsEnded = settledWithin(calls, deps.callGraceMs ?? callGraceMs);
+    const callsEnded = settledWithin(calls, callGraceMs);
     void Promise.all([flushed, callsEnded]).then(([final]) =>
       done({ end: final, usage: rows.usage(), last: rows.last() }),
     );
@@ -244,7 +242,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     graceTimer = setTimeout(() => {
       thread.abort();
       settle({ kind: 'cancelled' });
-    }, deps.cancelGraceMs ?? graceMs);
+    }, cancelGraceMs);
   };
   if (live.abort.signal.aborted) cancel();
   else live.abort.signal.addEventListener('abort', cancel, { once: true });

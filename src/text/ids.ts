@@ -26,5 +26,4 @@ export function ulid(
 }
 
 /** An id with its kind in front, as people meet it: `run_`, `ask_`, `call_`. */
-export const newId = (kind: 'run' | 'ask' | 'call', now: number, random?: RandomBytes): string =>
-  `${kind}_${random === undefined ? ulid(now) : ulid(now, random)}`;
+export const newId = (kind: 'run' | 'ask' | 'call', now: number): string => `${kind}_${ulid(now)}`;

@@ -13,14 +13,12 @@ const firstLines = 40;
 export function CodeBlock({
   text,
   label,
-  wraps = true,
   lines = firstLines,
   find = null,
 }: {
   readonly text: string;
   /** Name for screen readers, for what can be scrolled. */
   readonly label: string;
-  readonly wraps?: boolean;
   /** How many are shown at first. */
   readonly lines?: number;
   /** What is to be seen of it, however far down it stands. */
@@ -35,9 +33,9 @@ export function CodeBlock({
   const shown = hidden === 0 ? text : every.slice(0, lines).join('\n');
   return (
     <div className="stack tight">
-      <div className={`code ${wraps ? 'wraps' : ''}`}>
+      <div className="code wraps">
         <CopyButton text={text} what={label} />
-        <section aria-label={label} tabIndex={wraps ? -1 : 0}>
+        <section aria-label={label} tabIndex={-1}>
           <pre>
             <Safe text={shown} mode="prose" />
           </pre>

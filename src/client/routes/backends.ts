@@ -68,7 +68,6 @@ const ModelListed = object({
   can_tools: boolean(),
   is_default: boolean(),
 });
-export type ModelListed = Infer<typeof ModelListed>;
 
 /** Backends and models (09 §6.9). */
 export const backendRoutes = {
