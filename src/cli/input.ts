@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { usage } from '../schema/errors.ts';
 import { type InputType, inputTypes } from '../schema/run.ts';
+import { parseExactJson } from '../text/exact-json.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { jsonErrorPosition } from '../text/json-position.ts';
 import { ownMember } from '../text/own-member.ts';
@@ -126,7 +127,8 @@ export function convertInput(text: string, type: InputType): InputValue {
       const at = jsonErrorPosition(`${before}${trimmed}`);
       if (at !== null) throw usage(`--input is not valid JSON at line ${at.line}, column ${at.column}`);
       if (isDeeperThan(trimmed, mostLevels)) throw usage(`--input is nested deeper than ${mostLevels} levels`);
-      const value: unknown = JSON.parse(trimmed);
+      // No digit of a long id is lost: what a number cannot hold stays the text that it is.
+      const value: unknown = parseExactJson(trimmed);
       if (hasInfinity(value)) throw usage('--input holds a number that is too large');
       return { type, value };
     }

@@ -408,6 +408,18 @@ describe('a tools task', () => {
     });
   });
 
+  it('sends no other number than the one that was given', async () => {
+    const long = '9007199254740993';
+    const refused = await run({ tools: { ...block, args: { count: long } } }, {});
+    expect(refused.calls).toEqual([]);
+    expect(refused.end).toMatchObject({
+      error: { message: expect.stringContaining(`"${long}" given for the argument "count" is no integer that keeps`) },
+    });
+    const tools = [{ ...post, input_schema: { type: 'object', properties: { id: {} } } }];
+    const sent = await run({}, { tools, input: { type: 'string', value: `{"id":${long}}` } });
+    expect(sent.calls[0]?.arguments).toBe(`{"id":"${long}"}`);
+  });
+
   it('converts an argument that may also be null or something else', async () => {
     const properties = {
       limit: { anyOf: [{ type: 'integer' }, { type: 'null' }] },

@@ -11,6 +11,7 @@ import { historyOf, historyValue } from '../run-state.ts';
 import { timeLeft } from '../task-clock.ts';
 import { timedOut } from '../turn.ts';
 import { mergeLimits } from './tool-round.ts';
+import { inexactIntegers, parseExactJson } from '../../text/exact-json.ts';
 import { isObject, type JsonObject } from '../../text/json-object.ts';
 import { readStrictJson } from '../../text/strict-json.ts';
 
@@ -127,7 +128,9 @@ function objectOf({ type, value }: Value, asText: boolean): JsonObject | null {
   if (type === 'json') return isObject(value) ? value : null;
   if (type !== 'string' || asText || typeof value !== 'string' || !value.trimStart().startsWith('{')) return null;
   const read = readStrictJson(value, mostDepth);
-  return read.ok && read.duplicates.length === 0 && isObject(read.value) ? read.value : null;
+  if (!read.ok || read.duplicates.length > 0 || !isObject(read.value)) return null;
+  const exact = parseExactJson(value);
+  return isObject(exact) ? exact : null;
 }
 
 /** Of arguments (04 §14.2.3). */
@@ -147,14 +150,19 @@ function convert(text: string, key: string, spec: ToolSpec | undefined): unknown
     const value = conversions[type]?.(text) ?? null;
     if (value !== null) return value;
   }
-  const message = `invalid_arguments: "${text.slice(0, 200)}" given for the argument "${key}" is no ${converted.join(' or ')}`;
+  const what = strictNumber(text) === null ? '' : ' that keeps all its digits';
+  const message = `invalid_arguments: "${text.slice(0, 200)}" given for the argument "${key}" is no ${converted.join(' or ')}${what}`;
   throw new RuntimeError('tool_error', message);
 }
 
+/** A long integer that a number does not keep is none: another number names another thing. */
+const exactNumber = (text: string): number | null =>
+  inexactIntegers(text.trim()).length > 0 ? null : strictNumber(text);
+
 const conversions: Readonly<Record<string, (text: string) => unknown>> = {
   boolean: (text) => (/^(?:true|false)$/.test(text.trim()) ? text.trim() === 'true' : null),
-  integer: (text) => (Number.isInteger(strictNumber(text)) ? strictNumber(text) : null),
-  number: strictNumber,
+  integer: (text) => (Number.isInteger(exactNumber(text)) ? exactNumber(text) : null),
+  number: exactNumber,
 };
 
 /** The types that a schema names: one, several, or those of its alternatives (`anyOf` a number and null). */
