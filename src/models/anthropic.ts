@@ -313,6 +313,10 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
           return 'more';
       }
     },
+    // Behind the reason comes the end mark alone.
+    get settled() {
+      return reason !== null;
+    },
     end(parts, marked, heard) {
       // A proxy may end the stream with the mark of another service.
       if (!stopped && !(marked && reason !== null)) {

@@ -202,6 +202,8 @@ const miswritten: ReadonlySet<string> = new Set([
 function createDecoder(origin: Origin, names: WireNames): Decoder {
   let calls = 0;
   let reason: FinishReason | null = null;
+  /** Whether a piece came without a reason, so that the reason is not one that stands in every piece. */
+  let open = false;
   let usage: Usage | null = null;
   let textSignature: string | null = null;
 
@@ -254,8 +256,12 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         failMalformed(parts, origin, why === '' ? what : `${what}: ${why}`);
       } else if (typeof word === 'string') {
         reason = ownMember(finishReasons, word) ?? 'other';
-      }
+      } else open = true;
       return 'more';
+    },
+    // The last piece has come: a connection that is lost behind it has lost nothing of the answer.
+    get settled() {
+      return open && reason !== null;
     },
     end(parts, _marked, heard) {
       if (reason === null) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assistant, call, longTalk, readFile, result, user } from './conversation.ts';
-import { answers, collect, inTurn, merged, oneHarness, request, sends } from './wire-server.ts';
+import { answers, collect, inTurn, merged, oneHarness, passed, request, sends } from './wire-server.ts';
 
 const frame = (value: { type: string; [member: string]: unknown }) =>
   `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
@@ -278,6 +278,19 @@ describe('reply of an Anthropic server', () => {
     expect(await reads(textBlock('a') + stop(word))).toEqual([
       { kind: 'text', text: 'a' },
       { kind: 'finish', reason },
+    ]);
+  });
+
+  it('is whole where the connection is lost behind its reason', async () => {
+    const delta = { stop_reason: 'end_turn' };
+    const stream = textBlock('a') + frame({ type: 'message_delta', delta, usage: { output_tokens: 0 } });
+    const { model } = await start(
+      'anthropic',
+      (_request, response) => void response.write(stream, () => void passed().then(() => response.destroy())),
+    );
+    expect(await collect(model)).toEqual([
+      { kind: 'text', text: 'a' },
+      { kind: 'finish', reason: 'stop' },
     ]);
   });
 

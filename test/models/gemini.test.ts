@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../src/schema/message.ts';
 import { assistant, call, longTalk, readFile, result, user } from './conversation.ts';
-import { answers, collect, inTurn, merged, oneHarness, request, sends } from './wire-server.ts';
+import { answers, collect, inTurn, merged, oneHarness, passed, request, sends } from './wire-server.ts';
 
 const frame = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const done = frame({ candidates: [{ content: { parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] });
@@ -231,6 +231,23 @@ describe('reply of a Gemini server', () => {
       kind: 'finish',
       reason: 'other',
     });
+  });
+
+  it('is whole where the connection is lost behind its last piece, not where every piece gives a reason', async () => {
+    const piece = (text: string, reason: object) =>
+      frame({ candidates: [{ content: { parts: [{ text }] }, ...reason }] });
+    const reason = { finishReason: 'STOP' };
+    const lost = async (stream: string) => {
+      const { model } = await start(
+        'gemini',
+        (_request, response) => void response.write(stream, () => void passed().then(() => response.destroy())),
+      );
+      const parts = await collect(model);
+      await close();
+      return parts.at(-1);
+    };
+    expect(await lost(piece('a', {}) + piece('b', reason))).toEqual({ kind: 'finish', reason: 'stop' });
+    expect(await lost(piece('a', reason))).toMatchObject({ kind: 'error', error: { class: 'server_error' } });
   });
 
   it('reads a part that holds text and a call', async () => {
