@@ -162,8 +162,12 @@ export function vetTargets(transition: TransitionDraft, ids: ReadonlySet<string>
     }
   }
   const { onFailure } = transition;
-  if (onFailure !== null && !ids.has(onFailure.id)) reportTarget(onFailure.node, onFailure.id, ids, findings);
+  if (onFailure === null || ids.has(onFailure.id)) return;
+  if (onFailure.id !== 'end') reportTarget(onFailure.node, onFailure.id, ids, findings);
+  else findings.error('unknown_target', placeOf(onFailure.node), onFailureToEnd);
 }
+
+const onFailureToEnd = 'on_failure leads to a task, not to end; without on_failure a failure ends the run';
 
 function reportTarget(node: JsonNode, id: string, ids: ReadonlySet<string>, findings: Findings): void {
   const advice = meantAmong(id, new Set([...ids, 'end']));

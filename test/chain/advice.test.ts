@@ -54,6 +54,12 @@ describe('what to do about a name', () => {
     ]);
   });
 
+  test('of the end, where a failure cannot lead', async () => {
+    expect(await said([{ id: 'a', handler: 'noop', transition: { on_failure: 'end' } }])).toEqual([
+      'unknown_target: on_failure leads to a task, not to end; without on_failure a failure ends the run',
+    ]);
+  });
+
   test('of a tool of our own', async () => {
     const chat = (config: Json): Json => ({ id: 'a', handler: 'chat_completion', execute_config: config });
     expect(await said([chat({ tools: ['local_fs.read_fil', '*', '!local_fs.wirte_file', 'web.fetch'] })])).toEqual([
