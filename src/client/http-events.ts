@@ -64,16 +64,19 @@ export type FeedInput = {
   readonly signal: AbortSignal;
   /** Told at each connection behind which entry it goes on: nothing that comes then is missed. */
   readonly begun?: (cursor: number) => void;
+  /** Told when entries behind the last one were pruned before they could be told. */
+  readonly missed?: () => void;
 };
 
 /** As `watchFeed` in the server's own process. */
 export async function* watchFeedOver(
   deps: Streams,
-  { after, signal, begun }: FeedInput,
+  { after, signal, begun, missed }: FeedInput,
 ): AsyncGenerator<readonly FeedEntry[]> {
   for await (const messages of follow(deps, '/api/events', after, signal)) {
     const hello = messages.find(({ event }) => event === 'hello');
     if (hello !== undefined) begun?.(helloCursor(hello));
+    if (messages.some(({ event }) => event === 'gap')) missed?.();
     const entries = messages.flatMap(({ event, data }) =>
       event === undefined || frames.has(event) ? [] : [JSON.parse(data) as FeedEntry],
     );

@@ -4,7 +4,7 @@ import type { NewPlan, NextStarted, NextStep, Plan, PlanHead, PlanningStep, Plan
 import { isObject } from '../text/json-object.ts';
 import { planMarkdown } from '../view/plan-lines.ts';
 import type { Auto } from './auto.ts';
-import type { createPlanningWatch } from './planning-watch.ts';
+import type { createPlanningWatch, PlannedFor } from './planning-watch.ts';
 import type { PlanOperations } from './plans.ts';
 
 type Named = { readonly name: string };
@@ -41,8 +41,8 @@ export function createPlanRoutes(deps: PlanRouteDeps) {
   const shown = (plan: Plan): Shown => ({ ...plan, markdown: planMarkdown(plan), auto: auto.isOn(plan.name) });
   const show = async (name: string): Promise<Plan> => operations.showPlan({ plan: planOf(name) });
 
-  const begun = (step: PlanningStep): { readonly run_id: string } => {
-    if (step.kind === 'run') return { run_id: watch.begin(step) };
+  const begun = (step: PlanningStep, wanted: PlannedFor): { readonly run_id: string } => {
+    if (step.kind === 'run') return { run_id: watch.begin(step, wanted) };
     throw new TypeError(`a planning began with ${step.kind}`);
   };
 
@@ -85,20 +85,23 @@ export function createPlanRoutes(deps: PlanRouteDeps) {
       const first = await deps.newPlan(wanted).catch((error: unknown) => {
         throw aboutSteps(error);
       });
-      return first.kind === 'plan' ? shown(first.plan) : begun(first);
+      return first.kind === 'plan' ? shown(first.plan) : begun(first, { goal: goal.trim(), plan: null });
     },
 
+    listPlannings: async () => watch.going(),
     getPlanning: async ({ run_id }: { readonly run_id: string }) => watch.of(run_id),
     getPlan: async ({ name }: Named) => shown(await show(name)),
     activatePlan: async ({ name }: Named) => shown(await operations.switchPlan({ plan: (await show(name)).name })),
 
     async postExplore({ name }: Named) {
-      return begun(await deps.explorePlan({ plan: planOf(name), run: deps.request({}) }));
+      const plan = (await show(name)).name;
+      return begun(await deps.explorePlan({ plan, run: deps.request({}) }), { goal: null, plan });
     },
 
     async postReplan({ name, instruction }: Named & { readonly instruction?: string | undefined }) {
-      const wanted = { plan: planOf(name), instruction: instruction ?? '', shell: false, run: deps.request({}) };
-      return begun(await orConflict(() => deps.replan(wanted)));
+      const plan = (await show(name)).name;
+      const wanted = { plan, instruction: instruction ?? '', shell: false, run: deps.request({}) };
+      return begun(await orConflict(() => deps.replan(wanted)), { goal: null, plan });
     },
 
     /** @throws RuntimeError conflict when nothing is pending, a failed step blocks, or a step is running */

@@ -14,6 +14,13 @@ type PlanningState = {
   readonly error: { readonly code: string; readonly message: string; readonly answer: string | null } | null;
 };
 
+/** What a planning is for: a new plan of a goal, or one that is there. */
+export type PlannedFor = { readonly goal: string | null; readonly plan: string | null };
+/** A planning that goes on: `run_id` is its first run. */
+export type PlanningHead = PlannedFor & { readonly run_id: string };
+
+type Held = { readonly head: PlanningHead; current: PlanningState };
+
 export type PlanningWatchDeps = {
   readonly planningStep: (input: { readonly run_id: string }) => Promise<PlanningStep>;
   /** Notes on a run which plan came of it. */
@@ -25,15 +32,15 @@ const mostRemembered = 200;
 
 /** What became of the plannings of this process, for those who ask later or never. */
 export function createPlanningWatch(deps: PlanningWatchDeps) {
-  const states = new Map<string, { current: PlanningState }>();
+  const states = new Map<string, Held>();
 
-  const remember = (runId: string, state: { current: PlanningState }): void => {
+  const remember = (runId: string, state: Held): void => {
     states.set(runId, state);
     const [oldest] = states.keys();
     if (states.size > mostRemembered && oldest !== undefined) states.delete(oldest);
   };
 
-  const follow = async (first: PlanningStep & { readonly kind: 'run' }, state: { current: PlanningState }) => {
+  const follow = async (first: PlanningStep & { readonly kind: 'run' }, state: Held) => {
     let step: PlanningStep = first;
     try {
       while (step.kind === 'run') {
@@ -56,15 +63,22 @@ export function createPlanningWatch(deps: PlanningWatchDeps) {
 
   return {
     /** Follows a planning to its end. @returns the id of its first run */
-    begin(first: PlanningStep & { readonly kind: 'run' }): string {
+    begin(first: PlanningStep & { readonly kind: 'run' }, wanted: PlannedFor): string {
       const { phase, run } = first;
       const nothing = { plan: null, added: 0, question: null, warnings: [], error: null };
-      const state = { current: { state: 'running' as const, phase, run_id: run.run_id, ...nothing } };
+      const state: Held = {
+        head: { ...wanted, run_id: run.run_id },
+        current: { state: 'running', phase, run_id: run.run_id, ...nothing },
+      };
       remember(run.run_id, state);
       // It never rejects, and whoever asks reads how it stands.
       void follow(first, state);
       return run.run_id;
     },
+
+    /** Those that go on, in the order in which they were begun. */
+    going: (): PlanningHead[] =>
+      [...new Set(states.values())].filter(({ current }) => current.state === 'running').map(({ head }) => head),
 
     /** @throws RuntimeError not_found for a run that is of no planning of this process */
     of(runId: string): PlanningState {

@@ -5,11 +5,14 @@ import { type Connection, client, connection, heardElsewhere } from './client.ts
 type Told =
   | { readonly entries: readonly FeedEntry[] }
   | { readonly line: Connection }
+  | { readonly missed: true }
   | { readonly cursor: number | null };
 
 type Following = {
   /** It is known where the feed stands: what happens from now on is heard. May be called again. */
   readonly begun: () => void;
+  /** Entries that nobody has heard are not there any more. */
+  readonly missed: () => void;
   readonly heard: (entries: readonly FeedEntry[]) => void;
 };
 
@@ -18,7 +21,7 @@ type Following = {
  * connections to a server: of all tabs one reads, and tells the others; when it closes, another goes on behind it.
  */
 export async function followTogether(signal: AbortSignal, following: Following): Promise<void> {
-  const { begun } = following;
+  const { begun, missed } = following;
   let after: number | null = null;
   const heard = (entries: readonly FeedEntry[]) => {
     after = Math.max(after ?? 0, ...entries.map(({ cursor }) => cursor));
@@ -33,7 +36,11 @@ export async function followTogether(signal: AbortSignal, following: Following):
       heardElsewhere({ state: 'open' });
       tell({ line: connection.get() });
     };
-    for await (const entries of client.watchFeed({ after, signal, begun: stands })) {
+    const lacks = () => {
+      missed();
+      tell({ missed: true });
+    };
+    for await (const entries of client.watchFeed({ after, signal, begun: stands, missed: lacks })) {
       heard(entries);
       tell({ entries });
     }
@@ -46,6 +53,7 @@ export async function followTogether(signal: AbortSignal, following: Following):
   others.onmessage = ({ data }: MessageEvent<Told>) => {
     if ('entries' in data) heard(data.entries);
     else if ('line' in data) heardElsewhere(data.line);
+    else if ('missed' in data) missed();
     else if (data.cursor === null) {
       if (reads && after !== null) tell({ cursor: after });
     } else {

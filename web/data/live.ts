@@ -22,19 +22,21 @@ const heard: Listener = (entries) => {
 };
 
 /**
- * How often it became known from when on the feed tells what happens. What was read before is read again: nobody tells
- * what changed in between.
+ * How often it became known from when on the feed tells what happens: when it begins, and where it has a gap. What was
+ * read before is read again: nobody tells what changed in between.
  */
 export const beginnings = createStore(0);
 
 /** Follows the feed of all runs, together with the other tabs, until the signal aborts. */
 export async function followFeed(signal: AbortSignal): Promise<void> {
   let isBegun = false;
+  const anew = () => beginnings.set(beginnings.get() + 1);
   await followTogether(signal, {
     begun() {
-      if (!isBegun) beginnings.set(beginnings.get() + 1);
+      if (!isBegun) anew();
       isBegun = true;
     },
+    missed: anew,
     heard,
   });
 }

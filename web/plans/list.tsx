@@ -10,7 +10,7 @@ import { More } from '../parts/more.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
-import { NewPlan } from './new-plan.tsx';
+import { begunHere, NewPlan } from './new-plan.tsx';
 import '../styles/plans.css';
 
 type Status = 'active' | 'completed' | 'archived';
@@ -28,7 +28,7 @@ export const Progress = ({ done, total }: { readonly done: number; readonly tota
 /** Every plan with its progress, and the form for another (09 §8.8). */
 export function PlanList() {
   const [status, setStatus] = useQuery('status');
-  const [making, setMaking] = useState(false);
+  const [making, setMaking] = useState(() => begunHere.get() !== null);
   const data = usePages(
     `plans ${status}`,
     100,

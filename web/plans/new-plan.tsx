@@ -1,37 +1,55 @@
-import { type FormEvent, useCallback, useState } from 'react';
+import { type FormEvent, useCallback, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { PlanningShown } from '../../src/client/routes/plans.ts';
 import { client } from '../data/client.ts';
+import { keptInTab } from '../data/kept-in-tab.ts';
+import { useStore } from '../data/store.ts';
 import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { AreaField } from '../parts/field.tsx';
 import { ErrorNote } from '../parts/states.tsx';
 import { Planning } from './planning.tsx';
+import { isGoing, usePlanning, usePlannings } from './use-planning.ts';
 
 const goalKey = 'draft:plan-goal';
+/** The planning that was begun in this tab: a page that is loaded again goes on with it. */
+export const begunHere = keptInTab<string | null>('planning', null, (kept) => (typeof kept === 'string' ? kept : null));
 
 /** The goal of a new plan. It stays in the form until there is a plan. */
 export function NewPlan({ onClose }: { readonly onClose: (() => void) | null }) {
   const [goal, setGoal] = useState(() => sessionStorage.getItem(goalKey) ?? '');
   const [explore, setExplore] = useState(false);
-  const [runId, setRunId] = useState<string | null>(null);
+  const runId = useStore(begunHere);
+  const planning = usePlanning(runId);
+  /** Somebody has waited here for what comes of it. */
+  const isAwaited = useRef(false);
+  if (planning.value?.state === 'running') isAwaited.current = true;
   const [, navigate] = useLocation();
   const start = useAction(() => client.postPlan({ goal, explore }));
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    setRunId(null);
+    begunHere.set(null);
     const begun = await start.run();
     if (begun === null) return;
-    if ('run_id' in begun) setRunId(begun.run_id);
+    isAwaited.current = true;
+    if ('run_id' in begun) begunHere.set(begun.run_id);
     else navigate(`/plans/${begun.name}`);
   };
   const onPlan = useCallback(
     ({ plan }: PlanningShown) => {
+      begunHere.set(null);
       sessionStorage.removeItem(goalKey);
-      if (plan !== null) navigate(`/plans/${plan}`);
+      setGoal('');
+      if (plan !== null && isAwaited.current) navigate(`/plans/${plan}`);
     },
     [navigate],
   );
+  const close = () => {
+    if (!going) begunHere.set(null);
+    onClose?.();
+  };
+  const going = isGoing(runId, planning);
+  const elsewhere = usePlannings().some((one) => one.run_id !== runId && one.goal === goal.trim());
   return (
     <form className="panel stack" onSubmit={(event) => void submit(event)} aria-label="New plan">
       <AreaField
@@ -50,12 +68,17 @@ export function NewPlan({ onClose }: { readonly onClose: (() => void) | null }) 
       </label>
       {start.error === null ? null : <ErrorNote error={start.error} />}
       <div className="row">
-        <Button submit look="primary" busy={start.busy} disabled={goal.trim() === ''}>
+        <Button submit look="primary" busy={start.busy} disabled={goal.trim() === '' || going || elsewhere}>
           Plan it
         </Button>
-        {onClose === null ? null : <Button onClick={onClose}>Close</Button>}
+        {onClose === null ? null : <Button onClick={close}>Close</Button>}
       </div>
-      {runId === null ? null : <Planning key={runId} runId={runId} onPlan={onPlan} />}
+      {elsewhere ? (
+        <p className="muted" role="status">
+          This goal is being planned already: the plan comes into the list below.
+        </p>
+      ) : null}
+      {runId === null ? null : <Planning key={runId} data={planning} onPlan={onPlan} />}
     </form>
   );
 }

@@ -12,6 +12,7 @@ import { Progress } from './list.tsx';
 import { Planning } from './planning.tsx';
 import { ReplanDialog, ReplanResult } from './replan.tsx';
 import { Steps } from './steps.tsx';
+import { isGoing, usePlanning, usePlannings } from './use-planning.ts';
 import '../styles/plans.css';
 
 /** One plan: its goal, its steps, and what can be done with it (09 §8.8). */
@@ -27,7 +28,12 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
   const { name } = plan;
   const [, navigate] = useLocation();
   const [asking, setAsking] = useState(false);
-  const [planning, setPlanning] = useState<string | null>(null);
+  const [begun, setBegun] = useState<string | null>(null);
+  // Begun before the page was loaded, or in another one. It stays when it is over, to say what has become of it.
+  const found = usePlannings().find((one) => one.plan === name)?.run_id;
+  const [over, setOver] = useState<string | null>(null);
+  if (found !== undefined && found !== begun && found !== over) setBegun(found);
+  const planning = usePlanning(begun);
   const [before, setBefore] = useState<readonly Step[] | null>(null);
   const acted = useRef<readonly Step[]>(plan.steps);
   const act = useAction(async (what: () => Promise<unknown>) => {
@@ -48,10 +54,11 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
   const failed = plan.steps.some(({ status }) => status === 'failed');
   const canRun = held === undefined && !failed && (open || plan.steps.some(({ interrupted }) => interrupted));
   const onPlanned = useCallback(() => {
-    setPlanning(null);
+    setOver(begun);
+    setBegun(null);
     setBefore(acted.current);
     reload();
-  }, [reload]);
+  }, [begun, reload]);
   return (
     <Page
       title={name}
@@ -76,7 +83,7 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
           >
             Stop
           </Button>
-          <Button disabled={held !== undefined || planning !== null} onClick={() => setAsking(true)}>
+          <Button disabled={held !== undefined || isGoing(begun, planning)} onClick={() => setAsking(true)}>
             Replan…
           </Button>
         </>
@@ -114,7 +121,7 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
       </div>
       {act.error === null ? null : <ErrorNote error={act.error} />}
       {stop.error === null ? null : <ErrorNote error={stop.error} />}
-      {planning === null ? null : <Planning runId={planning} onPlan={onPlanned} />}
+      {begun === null ? null : <Planning key={begun} data={planning} onPlan={onPlanned} />}
       {before === null ? null : <ReplanResult before={before} after={plan.steps} onClose={() => setBefore(null)} />}
       <Steps
         steps={plan.steps}
@@ -130,7 +137,7 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
             acted.current = plan.steps;
             setBefore(null);
             setAsking(false);
-            setPlanning(runId);
+            setBegun(runId);
           }}
         />
       ) : null}

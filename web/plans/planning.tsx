@@ -1,9 +1,10 @@
 import { useEffect } from 'react';
 import type { PlanningShown } from '../../src/client/routes/plans.ts';
 import { client } from '../data/client.ts';
-import { useData } from '../data/use-data.ts';
+import { type Data, useAction } from '../data/use-data.ts';
+import { SureButton } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
-import { Loaded } from '../parts/states.tsx';
+import { ErrorNote, Loaded } from '../parts/states.tsx';
 import { useRunText } from './use-run-text.ts';
 
 const phases = {
@@ -14,24 +15,36 @@ const phases = {
 
 /** How a planning goes: what the planner writes, and what became of it. */
 export function Planning({
-  runId,
+  data,
   onPlan,
 }: {
-  readonly runId: string;
+  readonly data: Data<PlanningShown>;
   /** The plan that came of it. */
   readonly onPlan: (state: PlanningShown) => void;
 }) {
-  const data = useData(`planning ${runId}`, () => client.getPlanning({ run_id: runId }), { topics: ['plans', 'runs'] });
+  const stop = useAction((id: string) => client.endRun({ id, reason: 'the planning was stopped' }));
   const state = data.value;
-  const text = useRunText(state?.run_id ?? runId);
+  const text = useRunText(state?.run_id ?? null);
   useEffect(() => {
     if (state?.state === 'done') onPlan(state);
   }, [state, onPlan]);
   return (
     <Loaded data={data}>
-      {({ state: how, phase, warnings, error, question }) => (
+      {({ state: how, phase, run_id, warnings, error, question }) => (
         <div className="panel stack tight">
-          {how === 'running' ? <p role="status">{phases[phase]}</p> : null}
+          {how === 'running' ? (
+            <div className="row spread">
+              <p role="status">{phases[phase]}</p>
+              <SureButton
+                size="small"
+                word="Stop planning"
+                sureWord="Really stop it?"
+                busy={stop.busy}
+                onSure={() => void stop.run(run_id)}
+              />
+            </div>
+          ) : null}
+          {how !== 'running' || stop.error === null ? null : <ErrorNote error={stop.error} />}
           {warnings.map((warning) => (
             <p key={warning} className="note warn">
               <Safe text={warning} />

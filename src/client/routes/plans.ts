@@ -40,6 +40,13 @@ export const PlanningShown = object({
 });
 export type PlanningShown = Known<typeof PlanningShown>;
 
+const PlanningUnderWay = object({
+  /** Its first run. */
+  run_id: string(),
+  goal: nullable(string()),
+  plan: nullable(string()),
+});
+
 /** Name of a plan; `active` stands for the one that the pointer names. */
 const named = { name: string() };
 const step = { ...named, ordinal: count(1, 1_000_000) };
@@ -74,6 +81,8 @@ export const planRoutes = {
       accessFor: ({ policy }) => (policy === undefined ? null : 'operator'),
     },
   ),
+  /** Plannings of this server that go on, whoever began them: for a new plan of a goal, or of one that is there. */
+  listPlannings: route('GET', '/api/plannings', 'any', object({}), masked(array(PlanningUnderWay)), { form: 'items' }),
   /** What became of a planning, by the id of any of its runs. */
   getPlanning: route('GET', '/api/plans/planning/{run_id}', 'any', object({ run_id: string() }), shown(PlanningShown)),
   postExplore: route('POST', '/api/plans/{name}/explore', 'any', object(named), shown(Started), {

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { planner } from '../plans/support.ts';
+import { says } from '../support/scripted-app.ts';
+import { type WebWorld, webWorld } from './world.ts';
+
+/** What a planner is doing is known to every page, and begun once. */
+
+let world: WebWorld;
+beforeAll(async () => {
+  const steps = JSON.stringify(['Write the note', 'Read it']);
+  world = await webWorld({
+    turns: [
+      { match: { ...planner, last_user: 'never' }, reply: { text: steps, first_delay_ms: 60_000 } },
+      { match: planner, reply: { text: steps, first_delay_ms: 2500 } },
+      says('Done.'),
+    ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
+  });
+  await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
+  await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
+}, 60_000);
+afterAll(() => world?.close());
+
+const plans = async () => (await world.served.client.pagePlans({})).items.map(({ name }) => name);
+
+it('plans a goal once, over a reload and in another tab, and leads to the plan where it was begun', async () => {
+  const context = await world.context();
+  const page = await context.newPage();
+  world.watch(page);
+  await page.goto(`${world.served.url}/plans`);
+  const goal = page.getByLabel('What is to be reached?');
+  const planIt = page.getByRole('button', { name: 'Plan it' });
+  await goal.fill('A note');
+  await planIt.click();
+  await page.getByText('Planning…').waitFor();
+  expect(await planIt.isDisabled()).toBe(true);
+  await page.reload();
+  await page.getByText('Planning…').waitFor();
+  expect(await planIt.isDisabled()).toBe(true);
+  const other = await context.newPage();
+  world.watch(other);
+  await other.goto(`${world.served.url}/plans`);
+  await other.getByLabel('What is to be reached?').fill(' A note');
+  await other.getByText('This goal is being planned already').waitFor();
+  expect(await other.getByRole('button', { name: 'Plan it' }).isDisabled()).toBe(true);
+  await page.getByText('1. Write the note').waitFor();
+  await other.getByRole('link', { name: /^a-note/ }).waitFor();
+  expect(new URL(other.url()).pathname).toBe('/plans');
+  expect(await plans()).toHaveLength(1);
+  expect(world.problems).toEqual([]);
+});
+
+it('plans the rest of a plan anew once, over a reload, and says what has changed', async () => {
+  const page = await world.open(`/plans/${(await plans())[0]}`);
+  await page.getByRole('button', { name: 'Replan…' }).click();
+  await page.getByRole('button', { name: 'Plan anew' }).click();
+  await page.getByText('Planning…').waitFor();
+  await page.reload();
+  await page.getByText('Planning…').waitFor();
+  expect(await page.getByRole('button', { name: 'Replan…' }).isDisabled()).toBe(true);
+  await page.getByRole('heading', { name: 'What has changed' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Replan…' }).isDisabled()).toBe(false);
+  expect(world.problems).toEqual([]);
+});
+
+it('stops a planning, and can be asked to plan again', async () => {
+  const page = await world.open(`/plans/${(await plans())[0]}`);
+  await page.getByRole('button', { name: 'Replan…' }).click();
+  await page.getByLabel('What should be different?').fill('never');
+  await page.getByRole('button', { name: 'Plan anew' }).click();
+  await page.getByRole('button', { name: 'Stop planning' }).click();
+  await page.getByRole('button', { name: 'Really stop it?' }).click();
+  await page.getByRole('alert').waitFor();
+  await expect.poll(() => page.getByRole('button', { name: 'Replan…' }).isDisabled()).toBe(false);
+  expect(world.problems).toEqual([]);
+});
+
+it('reads a chat anew when the feed that would have told of it was pruned meanwhile', async () => {
+  const { client } = world.served;
+  await client.createSession({ name: 'default' });
+  const page = await (await world.context()).newPage();
+  await page.goto(`${world.served.url}/chat/default`);
+  await page.getByText('connected', { exact: true }).waitFor();
+  await world.served.restart(async () => {
+    const { app } = world.served;
+    const program = await app.handle.routes();
+    const { run_id } = await program.postMessage({ session: 'default', text: 'said meanwhile' });
+    await app.client.awaitRun({ run_id });
+    app.change('DELETE FROM events');
+    const { run_id: later } = await program.postMessage({ session: 'default', text: 'later' });
+    await app.client.awaitRun({ run_id: later });
+    // Nothing is left that would name the chat.
+    app.change('DELETE FROM events WHERE cursor < (SELECT max(cursor) FROM events)');
+  });
+  await page.getByText('said meanwhile').waitFor();
+});
