@@ -8,6 +8,7 @@ import type { SlashIntent } from './slash-intent.ts';
 import type { Field } from './overlays/field.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
+import type { KnownSession } from './stored-name.ts';
 import type { PageWish } from './transcript/pages.ts';
 
 export type ReportKind =
@@ -68,7 +69,7 @@ export type Effect =
   | { readonly do: 'copy'; readonly text: string }
   /** A call whole, or a part of it. `end`: its last rows are shown first. */
   | { readonly do: 'view-result'; readonly item: CallItem; readonly part: number; readonly end: boolean }
-  | { readonly do: 'switch-session'; readonly name: string }
+  | { readonly do: 'switch-session'; readonly of: string | KnownSession }
   /** `field`: where the name was typed; what is wrong with it is said there. */
   | { readonly do: 'new-session'; readonly name: string | null; readonly field?: Field }
   | { readonly do: 'load-sessions' }
@@ -76,15 +77,15 @@ export type Effect =
   | { readonly do: 'load-run'; readonly run_id: string | null }
   /** What its steps and calls were given and made. */
   | { readonly do: 'load-run-data'; readonly run_id: string }
-  | { readonly do: 'rename-session'; readonly name: string; readonly to: string; readonly field?: Field }
+  | { readonly do: 'rename-session'; readonly of: KnownSession; readonly to: string; readonly field?: Field }
   | {
       readonly do: 'fork-session';
-      readonly name: string;
+      readonly of: KnownSession;
       readonly to: string | null;
       readonly at: number | null;
       readonly field?: Field;
     }
-  | { readonly do: 'delete-session'; readonly name: string; readonly force: boolean }
+  | { readonly do: 'delete-session'; readonly of: KnownSession; readonly force: boolean }
   | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
   | { readonly do: 'use-policy'; readonly name: string }
   | { readonly do: 'test-backend'; readonly name: string }

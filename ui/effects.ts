@@ -24,6 +24,7 @@ import { runsAtHand } from './runs-at-hand.ts';
 import type { Effect } from './effect.ts';
 import type { Doing, EffectGround } from './effect-ground.ts';
 import type { State } from './state.ts';
+import { actingName } from './stored-name.ts';
 import type { ClientLink } from './use-client.ts';
 import { wholeResult } from './whole-result.ts';
 
@@ -99,6 +100,13 @@ export function createEffects(deps: EffectDeps): Effects {
     if (open?.kind === 'runs') dispatch({ type: 'overlay', overlay: { ...open, rows: runs } });
   };
 
+  /** Of the session that is open; of any while none is. */
+  const newestRunId = async (client: RuntimeClient): Promise<string | undefined> => {
+    const open = state().session;
+    const session = open === null ? null : await actingName(client, open, names);
+    return (await client.listRuns({ status: null, session, limit: 1 })).runs[0]?.id;
+  };
+
   const showGrants = async (client: RuntimeClient): Promise<void> => {
     const { session, overlays } = state();
     const rows = session === null ? [] : await client.listRemembered({ session: session.id });
@@ -129,6 +137,7 @@ export function createEffects(deps: EffectDeps): Effects {
     leave: deps.leave,
   });
 
+  const names = { session: () => state().session, dispatch };
   const ground: EffectGround = { attempt, say, dispatch, state, link };
   const doing: Doing = {
     ...sessionEffects(ground),
@@ -156,11 +165,11 @@ export function createEffects(deps: EffectDeps): Effects {
         }
         const { session } = state();
         if (session === null) return;
-        const resting = (await client.showSession({ name: session.name, tools: false, tail: 1 })).session
-          .suspended_run_id;
+        const name = await actingName(client, session, names);
+        const { suspended_run_id: resting } = (await client.showSession({ name, tools: false, tail: 1 })).session;
         if (resting === null) return say('no run of this session rests');
         const effects = [{ do: 'abandon', run_id: resting }] as const;
-        const lines = [`The turn of session ${session.name} that rests is cancelled, with what it has asked.`];
+        const lines = [`The turn of session ${name} that rests is cancelled, with what it has asked.`];
         dispatch({ type: 'overlay', overlay: question('Give the turn up', lines, { words: 'cancel it', effects }) });
       }),
     'load-page': ({ wish }) => attempt(() => link.loadPage(wish)),
@@ -168,9 +177,8 @@ export function createEffects(deps: EffectDeps): Effects {
     'end-find': () => link.endFind(),
     'load-run': ({ run_id }) =>
       attempt(async (client) => {
-        const session = state().session?.name ?? null;
-        const wanted = run_id ?? (await client.listRuns({ status: null, session, limit: 1 })).runs[0]?.id;
         try {
+          const wanted = run_id ?? (await newestRunId(client));
           if (wanted === undefined) throw new RuntimeError('not_found', 'no run is recorded yet');
           dispatch({ type: 'overlay', overlay: { kind: 'run', run: await client.showRun({ run_id: wanted }), at: 0 } });
         } catch (error) {

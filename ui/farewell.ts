@@ -9,6 +9,7 @@ import { shownIdOf } from './approvals/approvals-state.ts';
 import { dumpedItems } from './dump.ts';
 import type { OwnRun } from './quitting.ts';
 import { restingRun, type State } from './state.ts';
+import { storedName } from './stored-name.ts';
 
 /** What is looked up when the program is left; null where it could not be. */
 export type LastLook = { readonly messages: number | null; readonly resting: readonly string[] };
@@ -24,7 +25,8 @@ export async function lastLook(
   if (session === null || session.deleted) return { messages: null, resting: [] };
   try {
     const made = await client();
-    const { total } = await made.showSession({ name: session.name, tail: 1, tools: false });
+    const name = await storedName(made, session.id);
+    const total = name === null ? null : (await made.showSession({ name, tail: 1, tools: false })).total;
     const resting = restingRun(state);
     const own = (await ownRuns()).map(({ id }) => id);
     const ids = [...new Set([...(resting === null ? [] : [resting]), ...own])];

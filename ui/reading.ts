@@ -74,7 +74,7 @@ export function readingCommand(state: State, ruler: Ruler, id: string, now: numb
       const seq = item !== undefined && (item.kind === 'user' || item.kind === 'assistant') ? item.seq : null;
       return seq === null || state.session === null
         ? only(saying(state, 'a fork begins at a message of yours or of the model', state.now, false))
-        : only(state, { do: 'fork-session', name: state.session.name, to: null, at: seq });
+        : only(state, { do: 'fork-session', of: state.session, to: null, at: seq });
     }
     case 'reading.full':
       if (fold !== null) return only(saying(state, openFirst(fold), state.now, false));

@@ -6,6 +6,7 @@ import { instructionsLine } from '../src/view/instructions-line.ts';
 import { formatSpan, plural, tellTimes } from '../src/view/format.ts';
 import type { ReportKind } from './effect.ts';
 import type { State } from './state.ts';
+import { storedName } from './stored-name.ts';
 
 /** Titles and lines of what commands show. The lines are foreign until they are drawn. */
 export type Report = { readonly title: string; readonly lines: readonly string[] };
@@ -180,8 +181,8 @@ const dayMs = 86_400_000;
 
 /** The newest run of the session with everything that it used. */
 async function newestRun(client: RuntimeClient, { session }: State): Promise<RunDetails | null> {
-  const { runs } = await client.listRuns({ status: null, session: session?.name ?? null, limit: 1 });
-  const [run] = session === null ? [] : runs;
+  const name = session === null ? null : await storedName(client, session.id);
+  const [run] = name === null ? [] : (await client.listRuns({ status: null, session: name, limit: 1 })).runs;
   return run === undefined ? null : client.showRun({ run_id: run.id });
 }
 

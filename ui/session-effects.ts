@@ -1,11 +1,13 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { Field } from './overlays/field.ts';
 import type { Doing, EffectGround } from './effect-ground.ts';
+import { actingName } from './stored-name.ts';
 
 type Own = 'switch-session' | 'new-session' | 'rename-session' | 'fork-session' | 'delete-session' | 'load-sessions';
 
-/** What is done with sessions as a whole. */
+/** What is done with sessions as a whole; one that is on the screen is known by its id. */
 export function sessionEffects({ attempt, say, dispatch, state, link }: EffectGround): Pick<Doing, Own> {
+  const ground = { session: () => state().session, dispatch };
   const showSessions = async (client: RuntimeClient): Promise<void> => {
     const rows = await client.listSessions({});
     const open = state().overlays.find((overlay) => overlay.kind === 'sessions');
@@ -36,8 +38,9 @@ export function sessionEffects({ attempt, say, dispatch, state, link }: EffectGr
   };
 
   return {
-    'switch-session': ({ name }) =>
+    'switch-session': ({ of }) =>
       attempt(async (client) => {
+        const name = typeof of === 'string' ? of : await actingName(client, of, ground);
         await client.switchSession({ name });
         await link.openSession(name);
       }),
@@ -46,23 +49,26 @@ export function sessionEffects({ attempt, say, dispatch, state, link }: EffectGr
         const made = await client.newSession({ name });
         await shown(made.name, field);
       }),
-    'rename-session': ({ name, to, field }) =>
+    'rename-session': ({ of, to, field }) =>
       named(field, async (client) => {
+        const name = await actingName(client, of, ground);
         const made = await client.renameSession({ name, new_name: to });
-        if (state().session?.name === name) dispatch({ type: 'renamed', name: made.name });
+        if (state().session?.id === of.id) dispatch({ type: 'renamed', name: made.name });
         await showSessions(client);
         say(`renamed ${name} to ${made.name}`);
       }),
-    'fork-session': ({ name, to, at, field }) =>
+    'fork-session': ({ of, to, at, field }) =>
       named(field, async (client) => {
+        const name = await actingName(client, of, ground);
         const fork = await client.forkSession({ name, new_name: to, at });
         await shown(fork.session.name, field);
         say(`forked ${fork.from}: ${fork.messages} messages`);
       }),
-    'delete-session': ({ name, force }) =>
+    'delete-session': ({ of, force }) =>
       attempt(async (client) => {
+        const name = await actingName(client, of, ground);
         const gone = await client.deleteSession({ name, force });
-        if (state().session?.name === name) dispatch({ type: 'session-gone' });
+        if (state().session?.id === of.id) dispatch({ type: 'session-gone' });
         await showSessions(client);
         say(`deleted ${gone.name}, ${gone.messages} messages`);
       }),

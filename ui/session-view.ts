@@ -5,7 +5,7 @@ import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
 import type { OpenSession, Resting } from './state.ts';
 import { stoppedTurn } from './stopped-turn.ts';
-import { storedName } from './stored-name.ts';
+import { nameNow } from './stored-name.ts';
 import { pageSize, wholeFrom } from './stored-pages.ts';
 
 /** What the view of a session and the link around it both stand on. */
@@ -120,22 +120,8 @@ export function createSessionView(deps: SessionViewDeps) {
 
   /** Shows the session that is open anew, under the name that it has by now. */
   const showAnew = async (session: OpenSession): Promise<void> => {
-    const name = await nameOf(session);
+    const name = await nameNow(await clientOf(), session.id, deps);
     if (name !== null && deps.session()?.id === session.id) await show(name);
-  };
-
-  /** What the session that is open is called now, where another process has renamed it; null where it was deleted. */
-  const nameOf = async (session: OpenSession): Promise<string | null> => {
-    const name = await storedName(await clientOf(), session.id);
-    const open = deps.session();
-    if (open?.id !== session.id) return null;
-    if (name === null) dispatch({ type: 'session-gone' });
-    else if (name !== open.name) {
-      dispatch({ type: 'renamed', name });
-      const text = `this session was renamed elsewhere: ${session.name} is ${name}`;
-      dispatch({ type: 'notice', level: 'info', text });
-    }
-    return name;
   };
 
   /** The process of the turn in view is gone without a word, as after `kill -9`: nobody else would end it here. */
@@ -223,7 +209,7 @@ export function createSessionView(deps: SessionViewDeps) {
       if (session === null || session.deleted) return;
       const client = await clientOf();
       await lookAfter(client, session);
-      await nameOf(session);
+      await nameNow(client, session.id, deps);
     },
   };
 }

@@ -10,6 +10,7 @@ import type { NotifyWay } from './notify.ts';
 import { question, writes } from './overlays/question.ts';
 import { noSession, type SlashIntent } from './slash-intent.ts';
 import type { State } from './state.ts';
+import { actingName, type KnownSession } from './stored-name.ts';
 import type { ClientLink } from './use-client.ts';
 
 export type SlashDeps = {
@@ -35,6 +36,9 @@ export function createSlashEffects(deps: SlashDeps): {
   perform(intent: SlashIntent, failed: (message: string) => void): void;
 } {
   const { link, say, client: clientOf } = deps;
+
+  const nameOf = async (session: KnownSession): Promise<string> =>
+    actingName(await clientOf(), session, { session: () => deps.state().session, dispatch: deps.dispatch });
 
   const exported = async ({ format, path, force, of }: Extract<SlashIntent, { do: 'export' }>): Promise<void> => {
     const session = of ?? deps.state().session;
@@ -115,23 +119,25 @@ export function createSlashEffects(deps: SlashDeps): {
     compact: async ({ keep }) => {
       const { session } = deps.state();
       if (session === null) return say(noSession, true);
-      const { messages, ended } = await link.compact(session.name, keep);
+      const { messages, ended } = await link.compact(await nameOf(session), keep);
       if (ended !== 'completed') return say(`nothing was compacted: the summary is ${ended}`, true);
-      await link.openSession(session.name);
+      // Who has opened another one meanwhile stays there.
+      if (deps.state().session?.id === session.id) await link.openSession(await nameOf(session));
       say(`compacted ${plural(messages, 'message')} into a summary; all of them stay stored`, false);
     },
     'fork-summary': async ({ to, at, keep }) => {
       const { session } = deps.state();
       if (session === null) return say(noSession, true);
-      const { name, summarised, ended } = await link.forkWithSummary(session.name, { to, at, keep });
+      const from = await nameOf(session);
+      const { name, summarised, ended } = await link.forkWithSummary(from, { to, at, keep });
       if (name === null) return say(`nothing was forked: the summary is ${ended}`, true);
       await link.openSession(name);
-      say(`forked ${session.name}: a summary stands for ${plural(summarised, 'message')}`, false);
+      say(`forked ${from}: a summary stands for ${plural(summarised, 'message')}`, false);
     },
     undo: async ({ run_id }) => {
       const { session } = deps.state();
       const client = await clientOf();
-      const named = run_id ?? (session === null ? null : await newestOf(client, session.name));
+      const named = run_id ?? (session === null ? null : await newestOf(client, await nameOf(session)));
       if (named === null) return say('this session has no turn yet', true);
       const changes = await client.showChanges({ run_id: named });
       const undone = changes.files.filter(({ state }) => state === 'changed');

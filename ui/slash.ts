@@ -23,7 +23,6 @@ const named = (args: string): string | null => (args.trim() === '' ? null : args
 /** Messages that stay as they are behind a summary, unless others are asked for (07 §2.9). */
 const keptMessages = 8;
 const mostTrimmed = 1_000_000;
-const session = (state: State): string | null => state.session?.name ?? null;
 const quiet = (state: State, text: string, now: number): Change => only(saying(state, text, now));
 
 const intended = (state: State, intent: SlashIntent): Change => only(state, { do: 'slash', intent });
@@ -52,21 +51,20 @@ const commands: Readonly<Record<string, Slash>> = {
   sessions: (state) => opened(state, 'sessions'),
   new: (state, args) => only(state, { do: 'new-session', name: named(args) }),
   clear: (state, args) => only(state, { do: 'new-session', name: named(args) }),
-  switch: (state, args) => only(state, { do: 'switch-session', name: args.trim() }),
-  rename: (state, args, now) => {
-    const name = session(state);
-    return name === null ? quiet(state, noSession, now) : only(state, { do: 'rename-session', name, to: args.trim() });
-  },
+  switch: (state, args) => only(state, { do: 'switch-session', of: args.trim() }),
+  rename: (state, args, now) =>
+    state.session === null
+      ? quiet(state, noSession, now)
+      : only(state, { do: 'rename-session', of: state.session, to: args.trim() }),
   fork: (state, args, now) => {
-    const name = session(state);
     const seq = /(?:^|\s)--at[ =](\d+)(?=\s|$)/.exec(args)?.[1];
     const at = seq === undefined ? null : Number(seq);
     const to = named(args.replace(/(^|\s)--at[ =]\d+(?=\s|$)/, '').replace(/(^|\s)--summary(?=\s|$)/, ''));
-    if (name === null) return quiet(state, noSession, now);
+    if (state.session === null) return quiet(state, noSession, now);
     if (to !== null && /^-|\s/.test(to)) return '/fork takes a name, --at <seq> and --summary';
     return /(^|\s)--summary(?=\s|$)/.test(args)
       ? intended(state, { do: 'fork-summary', to, at, keep: keptMessages })
-      : only(state, { do: 'fork-session', name, to, at });
+      : only(state, { do: 'fork-session', of: state.session, to, at });
   },
   copy: (state, args, now) => {
     const [given, wanted, number = '1'] = /^(?:(code)(?:\s+(\d+))?)?$/.exec(args.trim()) ?? [];

@@ -19,12 +19,12 @@ it('/undo shows what it would do to the files of the last turn, and does it once
   const path = join(app.place.workspace, 'a.txt');
   const { run_id } = await app.chat('write it');
   await app.client.awaitRun({ run_id });
-  const name = String(app.rows('SELECT name FROM sessions')[0]?.['name']);
+  const [row] = app.rows('SELECT id, name FROM sessions');
   const shown: Overlay[] = [];
   const said: string[] = [];
   const deps: Partial<SlashDeps> = {
     client: async () => app.client,
-    state: () => ({ ...readyState(), session: { id: '1', name } }) as ReturnType<SlashDeps['state']>,
+    state: () => ({ ...readyState(), session: row }) as ReturnType<SlashDeps['state']>,
     dispatch: (action: Action) => void (action.type === 'overlay' && shown.push(action.overlay)),
     say: (text) => void said.push(text),
   };

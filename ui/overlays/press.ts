@@ -162,7 +162,7 @@ function accept(state: State, top: ListOverlay, run: Run): Change {
   switch (top.kind) {
     case 'sessions': {
       const row = sessionRows(top)[top.at];
-      return row === undefined ? only(state) : closed(state, { do: 'switch-session', name: row.name });
+      return row === undefined ? only(state) : closed(state, { do: 'switch-session', of: row });
     }
     case 'models': {
       const row = modelRows(top)[top.at];
@@ -199,11 +199,11 @@ function take(state: State, top: ListOverlay, field: Field): Change {
     case 'rename':
       return row === undefined || text === ''
         ? only(done)
-        : only(done, { do: 'rename-session', name: row.name, to: text, field });
+        : only(done, { do: 'rename-session', of: row, to: text, field });
     case 'fork':
       return row === undefined
         ? only(done)
-        : only(done, { do: 'fork-session', name: row.name, to: text === '' ? null : text, at: null, field });
+        : only(done, { do: 'fork-session', of: row, to: text === '' ? null : text, at: null, field });
     case 'delete':
       // The whole name is typed where there is something to lose.
       return row === undefined || text !== row.name
@@ -211,7 +211,7 @@ function take(state: State, top: ListOverlay, field: Field): Change {
             ...done,
             said: { text: 'the name does not match; nothing was deleted', bad: true, until: state.now + 4000 },
           })
-        : only(done, { do: 'delete-session', name: row.name, force: false });
+        : only(done, { do: 'delete-session', of: row, force: false });
     default:
       return only(done);
   }
@@ -248,7 +248,7 @@ function own(state: State, top: Overlay, id: string): Change {
         intent: { do: 'export', format: 'md', path: null, force: false, of: { id: row.id, name: row.name } },
       });
     if (id === 'sessions.delete' && row !== undefined)
-      return only(state, { do: 'delete-session', name: row.name, force: false });
+      return only(state, { do: 'delete-session', of: row, force: false });
   }
   if (top.kind === 'models') {
     const row = modelRows(top)[top.at];
