@@ -8,7 +8,7 @@ import type { SlashIntent } from './slash-intent.ts';
 import type { Field } from './overlays/field.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
-import type { KnownSession } from './stored-name.ts';
+import type { KnownSession } from './known-session.ts';
 import type { PageWish } from './transcript/pages.ts';
 
 export type ReportKind =

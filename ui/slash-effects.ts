@@ -5,12 +5,13 @@ import { plural } from '../src/view/format.ts';
 import { commandsStay, mostLookedThrough, newestToUndo, noFiles, stayed, undoText } from '../src/view/undo-text.ts';
 import { filePageBytes as most_bytes, sessionFile } from '../src/view/session-file.ts';
 import type { Action } from './actions.ts';
+import type { KnownSession } from './known-session.ts';
 import { loadKeys } from './keys/keys-file.ts';
 import type { NotifyWay } from './notify.ts';
 import { question, writes } from './overlays/question.ts';
 import { noSession, type SlashIntent } from './slash-intent.ts';
 import type { State } from './state.ts';
-import { actingName, type KnownSession } from './stored-name.ts';
+import { actingName } from './stored-name.ts';
 import type { ClientLink } from './use-client.ts';
 
 export type SlashDeps = {

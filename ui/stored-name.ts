@@ -1,10 +1,8 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { Action } from './actions.ts';
+import type { KnownSession } from './known-session.ts';
 import type { OpenSession } from './state.ts';
-
-/** A session as it is on the screen: its name may be that of another one by now. */
-export type KnownSession = { readonly id: string; readonly name: string };
 
 export type NameGround = {
   /** The one that is open. */
