@@ -69,7 +69,7 @@ it('stops a planning, and can be asked to plan again', async () => {
   await page.getByRole('button', { name: 'Plan anew' }).click();
   await page.getByRole('button', { name: 'Stop planning' }).click();
   await page.getByRole('button', { name: 'Really stop it?' }).click();
-  await page.getByRole('alert').waitFor();
+  await page.getByRole('alert').filter({ hasText: 'the run was cancelled' }).waitFor();
   await expect.poll(() => page.getByRole('button', { name: 'Replan…' }).isDisabled()).toBe(false);
   expect(world.problems).toEqual([]);
 });
