@@ -59,7 +59,8 @@ const shellFormsOf = (value: string): readonly string[] => [
   value.replaceAll("'", `'"'"'`),
 ];
 
-const shortestKeyLine = 16;
+/** The last line is what is left over: an RSA key's has 12 to 20 characters. Below it nothing is replaced at all (08 §11.4). */
+const shortestKeyLine = 8;
 const mostKeyLines = 200;
 
 /** Lines of a private key, which stay the same with other line ends, indented, or read one at a time. */
