@@ -1,4 +1,4 @@
-import { create, type Failure, mask, type Struct, StructError } from 'superstruct';
+import { create, type Failure, type Struct, StructError } from 'superstruct';
 import { RuntimeError } from '../schema/errors.ts';
 
 /**
@@ -35,6 +35,3 @@ function faultOf(name: string, error: StructError): RuntimeError {
 /** `rules[2].when[0].op` */
 const paramOf = (path: readonly unknown[]): string =>
   path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
-
-/** An output as its struct lets it out: a field that is not in it cannot leave. */
-export const checkOutput = <T, S>(value: unknown, struct: Struct<T, S>): T => mask(value, struct);

@@ -1,6 +1,6 @@
 import type { Struct } from 'superstruct';
 import type { FeedEntry } from '../schema/feed.ts';
-import { checkOutput } from './check-input.ts';
+import { checkOutput } from './check-output.ts';
 import { type EventSourceDeps, type FeedInput, type Streams, watchFeedOver, watchRunOver } from './http-events.ts';
 import { refusalOf } from './http-refusal.ts';
 import type { Routed } from './operation.ts';

@@ -1,5 +1,6 @@
 import type { Struct } from 'superstruct';
-import { checkInput, checkOutput } from './check-input.ts';
+import { checkInput } from './check-input.ts';
+import { checkOutput } from './check-output.ts';
 import { type Call, operations, type RuntimeClient } from './operations.ts';
 
 /** The services of this process: one function of the name and type of each operation, and the streams. */
