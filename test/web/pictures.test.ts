@@ -107,7 +107,7 @@ describe.runIf(into !== undefined)('the pictures of the README', () => {
       // What stands beside the chat hears of it a moment later.
       await page.locator('.run-panel').getByText('waiting', { exact: true }).first().waitFor();
       await page.locator('.run-panel').getByText('2 of 200').waitFor();
-      await page.locator('.run-panel').getByText('work', { exact: true }).nth(1).waitFor();
+      await page.locator('.run-panel').getByText('coder', { exact: true }).nth(1).waitFor();
       await page.locator('.badge').first().waitFor();
       await shoot(page, 'chat');
       await visit(small, '/approvals');
