@@ -28,6 +28,7 @@ import {
   permissionlessMount,
   sizeOf,
 } from './file-access.ts';
+import { isListening } from './is-listening.ts';
 import { freeBytes, type Machine } from './machine.ts';
 import type { StoreRooms } from './store-rooms.ts';
 
@@ -105,6 +106,7 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
       root: workspace.root,
       hasRunChain: dataDir !== null && sizeOf(join(dataDir, 'default-run-chain.json')) !== null,
       invalidChains: chains.invalid,
+      cautiousChains: chains.cautious,
       trustFault: chains.trustFault,
       untrusted: [...chains.untrusted, ...policy.untrusted],
       instructions: await inspectInstructions(deps, chains.texts, policy.loaded),
@@ -137,7 +139,8 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
       })),
       asks: { pending: asks.length, oldest: asks.map((ask) => ask.created_at).sort()[0] ?? null },
       runs: { interrupted, suspended, unknownOutcome: unknown, stuck: store.runs.stuck() },
-      chainMaxTokens: null,
+      chainMaxTokens: chains.maxTokens,
+      beamPortTaken: await takenPort(deps),
       defaultChain,
       servesNoChats: dataDir === null && defaultChain === '' && deps.options.serving?.chain === null,
     };
@@ -163,15 +166,23 @@ function defaultPassword({ machine, store }: InspectDeps): Inspection['defaultPa
 async function inspectChains({ chains, workspace }: InspectDeps) {
   const invalid: { path: string; defect: string }[] = [];
   const untrusted: { kind: 'chain'; path: string }[] = [];
+  const cautious: { path: string; caution: string }[] = [];
   /** Of runs and chats. */
   const texts: string[] = [];
+  let maxTokens: Inspection['chainMaxTokens'] = null;
   let trustFault: Inspection['trustFault'] = null;
-  if (!workspace.dataDirExists) return { invalid, untrusted, trustFault, texts };
+  if (!workspace.dataDirExists) return { invalid, cautious, untrusted, trustFault, texts, maxTokens };
   const files = { ...defaultFiles, ...planChainFiles };
   for (const use of ['run', 'chat', 'planner', 'explorer', 'executor', 'summarizer'] as const) {
     try {
-      const { text } = await chains.loadChain({ use, path: null, trust: [] });
-      if (use === 'run' || use === 'chat') texts.push(text);
+      const { id, path, text, caution, max_tokens } = await chains.loadChain({ use, path: null, trust: [] });
+      if (path !== null && caution !== null && !cautious.some((other) => other.path === path)) {
+        cautious.push({ path, caution });
+      }
+      if (use !== 'run' && use !== 'chat') continue;
+      texts.push(text);
+      if (max_tokens !== null && max_tokens > (maxTokens?.tokens ?? 0))
+        maxTokens = { path: path ?? id, tokens: max_tokens };
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
       const path = pathIn(error.data) ?? join(workspace.dataDir ?? '', files[use]);
@@ -180,7 +191,14 @@ async function inspectChains({ chains, workspace }: InspectDeps) {
       else if (error.code !== 'chain_not_found') invalid.push({ path, defect: error.message });
     }
   }
-  return { invalid, untrusted, trustFault, texts };
+  return { invalid, cautious, untrusted, trustFault, texts, maxTokens };
+}
+
+/** The port on which a server would listen, where a program listens that serves another database, or is none of ours. */
+async function takenPort({ options, store }: InspectDeps): Promise<number | null> {
+  const port = Number(store.settings.value('beam-port'));
+  if (options.serving !== undefined || port === 0 || store.serving.ports().includes(port)) return null;
+  return (await isListening(store.settings.value('beam-host') ?? '', port)) ? port : null;
 }
 
 async function inspectPolicy({ chains, policies, binaries, workspace }: InspectDeps, named: string | null) {

@@ -52,6 +52,17 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
       subject: path,
     });
   }
+  for (const { path, caution } of found.cautiousChains) {
+    yield issue({
+      code: 'chain_warnings',
+      severity: 'warning',
+      category: 'storage',
+      message: `The chain ${path} has ${caution}.`,
+      fixPath: '/chains',
+      cliCommand: `reins chain vet ${quote(path)}`,
+      subject: path,
+    });
+  }
   if (found.trustFault !== null) {
     const { message, mend } = found.trustFault;
     yield issue({
@@ -174,6 +185,16 @@ function* directoryIssues(found: Inspection): Generator<SetupIssue> {
         : 'No password is set: admin / admin logs in to the server from this machine.',
       fixPath: '/settings/password',
       cliCommand: 'reins beam set-password',
+    });
+  }
+  if (found.beamPortTaken !== null) {
+    yield issue({
+      code: 'port_in_use',
+      severity: 'info',
+      category: 'tools',
+      message: `Another program listens on the port ${found.beamPortTaken}, on which \`reins beam\` would.`,
+      cliCommand: 'reins beam --port 0',
+      subject: String(found.beamPortTaken),
     });
   }
   for (const { path, reason, mount } of found.refused) {

@@ -10,6 +10,8 @@ export type Inspection = {
   readonly hasRunChain: boolean;
   /** Default and configured chains that do not load: one entry per file, its first defect. */
   readonly invalidChains: readonly { readonly path: string; readonly defect: string }[];
+  /** Of the same chains, those that load and of which `chain vet` warns. */
+  readonly cautiousChains: readonly { readonly path: string; readonly caution: string }[];
   /** Why no chain of the project loads, whatever it says: the file of trust decisions cannot be used. */
   readonly trustFault: { readonly message: string; readonly mend: string | null } | null;
   readonly untrusted: readonly { readonly kind: 'chain' | 'policy' | 'agent'; readonly path: string }[];
@@ -76,6 +78,8 @@ export type Inspection = {
   };
   /** The largest `max_tokens` that a default chain asks for. */
   readonly chainMaxTokens: { readonly path: string; readonly tokens: number } | null;
+  /** The configured port of the server where another program listens. */
+  readonly beamPortTaken: number | null;
   /** Files with instructions for agents, and whether a run of the project's chains would give them to the model. */
   readonly instructions: readonly InstructionsView[];
   readonly defaultChain: string;

@@ -55,6 +55,10 @@ export type RunnableChain = {
   readonly has_model_task: boolean;
   /** Whether any task may call a tool of this provider, or this one. */
   mayUse(provider: string, tool?: string): boolean;
+  /** The most that a task lets a model answer, in tokens; null where none says so, or in words that only a run knows. */
+  readonly max_tokens: number | null;
+  /** What `chain vet` would warn of, as what the chain has: `3 warnings`; null where it does not. */
+  readonly caution: string | null;
   readonly warnings: readonly string[];
 };
 
@@ -64,7 +68,13 @@ const factsOf = (chain: Chain, text: string) => ({
   debug: chain.debug === true,
   has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
   mayUse: (provider: string, tool?: string) => mayUse(chain, provider, tool),
+  max_tokens: mostTokens(chain),
 });
+
+function mostTokens({ tasks }: Chain): number | null {
+  const said = tasks.map((task) => Number.parseInt(String(task.execute_config?.max_tokens ?? ''), 10));
+  return said.reduce<number | null>((most, tokens) => (tokens > (most ?? 0) ? tokens : most), null);
+}
 
 /** What cannot be looked at is for the reading to tell of. */
 function isEmptyFile(path: string): boolean {
@@ -163,7 +173,7 @@ export function createChains(deps: ChainDeps) {
       sha256: sha256Of(source),
       source,
       ...factsOf(chain, text),
-      warnings: cautionLine('chain_document', findings),
+      ...cautionsOf('chain_document', findings),
     };
   };
 
@@ -187,7 +197,7 @@ export function createChains(deps: ChainDeps) {
         sha256: file.sha256,
         source: new TextDecoder().decode(file.bytes),
         ...factsOf(chain, text),
-        warnings: [...file.warnings, ...cautionLine(file.path, findings)],
+        ...cautionsOf(file.path, findings, file.warnings),
       };
     },
 
@@ -207,6 +217,7 @@ export function createChains(deps: ChainDeps) {
         sha256: stored.chain_sha256,
         source,
         ...factsOf(chain, text),
+        caution: null,
         warnings: [],
       };
     },
@@ -303,14 +314,17 @@ function invalidChain(path: string, findings: readonly Finding[]): RuntimeError 
 const placeOf = (path: string, finding: Finding): string =>
   `${path}:${finding.path === '' ? `${finding.line}:${finding.column}` : finding.path}`;
 
-/** One caution is said as it is, several are counted. */
-function cautionLine(path: string, findings: readonly Finding[]): readonly string[] {
+/** One caution is said as it is, several are counted. @param more warnings about the file itself */
+function cautionsOf(path: string, findings: readonly Finding[], more: readonly string[] = []) {
   const cautions = findings.filter(({ severity }) => severity === 'warning');
   const [only] = cautions;
-  if (only === undefined) return [];
-  const what =
-    cautions.length === 1 ? `${only.message} at ${placeOf(path, only)}` : `The chain has ${cautions.length} warnings`;
-  return [`${what} (reins chain vet ${path})`];
+  if (only === undefined) return { caution: null, warnings: more };
+  const count = cautions.length;
+  const what = count === 1 ? `${only.message} at ${placeOf(path, only)}` : `The chain has ${count} warnings`;
+  return {
+    caution: count === 1 ? `a warning at ${only.path}` : `${count} warnings`,
+    warnings: [...more, `${what} (reins chain vet ${path})`],
+  };
 }
 
 function worstOf(findings: readonly Finding[]): ChainVetFile['worst'] {

@@ -68,7 +68,9 @@ export const soundInspection = (home: TempHome): Inspection => ({
   refused: [],
   asks: { pending: 0, oldest: null },
   runs: { interrupted: 0, suspended: 0, unknownOutcome: [], stuck: [] },
+  cautiousChains: [],
   chainMaxTokens: null,
+  beamPortTaken: null,
   defaultChain: '',
   servesNoChats: false,
 });

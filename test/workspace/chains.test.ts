@@ -63,6 +63,8 @@ describe('the chain of a run', () => {
       sha256,
       source: text,
       text: JSON.parse(text),
+      caution: null,
+      max_tokens: null,
       debug: false,
       has_model_task: false,
       mayUse: expect.any(Function),

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = createWorld();
+  expect((await world.run(['init', 'scripted'])).code).toBe(0);
+});
+afterEach(() => world.remove());
+
+const findings = async (): Promise<readonly string[]> => {
+  const { stdout } = await world.run(['doctor']);
+  return [...stdout.matchAll(/^(\[.*)\n {4}Try: (.*)$/gm)].map(([, said, command]) => `${said} | ${command}`);
+};
+
+test('a default chain that asks for more than the model gives, and one with a warning, are told', async () => {
+  const path = join(world.workspace, '.reins', 'default-run-chain.json');
+  const chain = JSON.parse(readFileSync(path, 'utf8')) as { tasks: Record<string, unknown>[] };
+  for (const task of chain.tasks) {
+    if (task['handler'] === 'chat_completion') {
+      task['execute_config'] = { ...(task['execute_config'] as object), max_tokens: '9000' };
+    }
+  }
+  const branches = [{ operator: 'default', goto: 'end' }];
+  chain.tasks.push({ id: 'lost', handler: 'noop', transition: { branches } });
+  writeFileSync(path, JSON.stringify(chain));
+  const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
+  expect((await world.run(['trust', 'add', path, '--sha256', sha256])).code).toBe(0);
+  expect((await world.run(['model', 'add', 'demo', '--max-output', '1000'])).code).toBe(0);
+  expect(await findings()).toEqual([
+    `[warning] max_output_exceeded: The chain ${path} asks for 9000 tokens; "demo" gives at most 1000. | reins chain show ${path}`,
+    `[warning] chain_warnings: The chain ${path} has a warning at /tasks/3. | reins chain vet ${path}`,
+  ]);
+});
+
+test('the port of the server is told where another program listens on it', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => other.once('listening', resolve));
+  const { port } = other.address() as AddressInfo;
+  expect((await world.run(['config', 'set', 'beam-port', String(port)])).code).toBe(0);
+  const told = `[info] port_in_use: Another program listens on the port ${port}, on which \`reins beam\` would. | reins beam --port 0`;
+  expect(await findings()).toEqual([told]);
+  await new Promise((resolve) => other.close(resolve));
+  expect(await findings()).toEqual([]);
+});
