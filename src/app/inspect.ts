@@ -18,6 +18,7 @@ import { defaultFiles } from '../workspace/find-chain.ts';
 import type { Workspace } from '../workspace/paths.ts';
 import { planChainFiles } from '../workspace/plan-chains.ts';
 import { failureLines, type Policies } from '../workspace/policies.ts';
+import { changedPreset } from '../workspace/presets/copies.ts';
 import type { DatabaseProblem } from './database-problem.ts';
 import {
   homeFault,
@@ -218,7 +219,8 @@ async function inspectPolicy({ chains, policies, binaries, workspace }: InspectD
     const defect = failureLines(loaded)[0] ?? null;
     const states = await declaredStates(loaded.policy.trusted_binaries, { read: binaries.read, root: workspace.root });
     const attentionChainMissing = agentsMayAnswer(loaded.policy.attention) && !(await hasAttentionChain(chains));
-    const found = { defect, warnings: vetted, binaries: states, attentionChainMissing };
+    const presetChanged = path === null ? null : changedPreset(loaded.text);
+    const found = { defect, warnings: vetted, binaries: states, attentionChainMissing, presetChanged };
     return { loaded, untrusted: [], policy: { ...nothing, name, source, sha256, path, state, ...found } };
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;

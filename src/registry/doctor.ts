@@ -252,7 +252,7 @@ function* policyIssues({ policy }: Inspection): Generator<SetupIssue> {
       code: 'policy_preset_changed',
       severity: 'info',
       message: `The policy ${file} was copied from the preset "${policy.presetChanged}", which has changed since.`,
-      cliCommand: `reins policy show ${policy.presetChanged}`,
+      cliCommand: `reins policy diff builtin:${policy.presetChanged} ${quote(file)}`,
     });
   }
   for (const state of policy.binaries) {

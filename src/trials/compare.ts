@@ -1,8 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { PolicyCall, PolicyHost } from '../schema/policy.ts';
+import type { LoadedPolicy, PolicyCall, PolicyHost } from '../schema/policy.ts';
 import type { PolicyComparison, PolicyDifference } from '../schema/policy-views.ts';
 import type { RecordedCalls } from '../store/recorded-calls.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import { shippedPolicy } from '../workspace/presets/copies.ts';
+import { isPresetName } from '../workspace/presets/policies.ts';
 import { exampleCalls } from './example-calls.ts';
 import { generatedCalls } from './generated-calls.ts';
 import { createRetrials, rank } from './recorded.ts';
@@ -26,8 +28,8 @@ export function createComparison(deps: CompareDeps) {
       readonly b: string;
       readonly trust: readonly string[];
     }): Promise<PolicyComparison> {
-      const a = await openValid(deps, { name: input.a, trust: input.trust });
-      const b = await openValid(deps, { name: input.b, trust: input.trust });
+      const open = (name: string) => shippedAs(name) ?? openValid(deps, { name, trust: input.trust });
+      const [a, b] = [await open(input.a), await open(input.b)];
       const trial = await createJudge();
       const found: PolicyDifference[] = [];
       let calls = 0;
@@ -61,6 +63,12 @@ export function createComparison(deps: CompareDeps) {
       return { a: a.identity, b: b.identity, structure: compareStructure(a.policy, b.policy), calls, differences };
     },
   };
+}
+
+/** `builtin:default` is the shipped one, also where a document of that name takes its place. */
+function shippedAs(name: string): LoadedPolicy | null {
+  const preset = name.replace(/^builtin:/, '');
+  return preset !== name && isPresetName(preset) ? shippedPolicy(preset) : null;
 }
 
 const sideOf = ({ action, matched_rule, reason }: ReturnType<Judge['judge']>): PolicyDifference['a'] => ({

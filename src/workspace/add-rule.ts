@@ -9,7 +9,8 @@ import { quote } from '../text/quote.ts';
 import { exists, sha256Of, writeAtomic } from './files.ts';
 import type { Workspace } from './paths.ts';
 import type { Policies } from './policies.ts';
-import { isPresetName, presetDocument } from './presets/policies.ts';
+import { copyOfPreset } from './presets/copies.ts';
+import { isPresetName } from './presets/policies.ts';
 import { lockPolicies } from './lock-file.ts';
 
 export type AddRuleDeps = {
@@ -48,8 +49,7 @@ export function createAddRule(deps: AddRuleDeps) {
     const { name, source, path } = identity;
     if (path !== null && (source === 'user' || dirname(path) === workspace.home))
       return { path, text, mode: modeOf(path), copy: null };
-    const written =
-      source === 'builtin' && isPresetName(name) ? `${JSON.stringify(presetDocument(name), null, 2)}\n` : text;
+    const written = source === 'builtin' && isPresetName(name) ? copyOfPreset(name) : text;
     const copy = freeName(name);
     return { path: join(workspace.home, `hitl-policy-${copy}.json`), text: written, mode: 0o600, copy };
   };

@@ -18,14 +18,8 @@ import {
   sha256Of,
 } from './files.ts';
 import type { Workspace } from './paths.ts';
-import {
-  isPresetName,
-  type PresetName,
-  presetNames,
-  presetPolicy,
-  presetText,
-  strictBounds,
-} from './presets/policies.ts';
+import { shippedPolicy } from './presets/copies.ts';
+import { isPresetName, type PresetName, presetNames, strictBounds } from './presets/policies.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
 import { isDocumentName } from '../schema/document-name.ts';
@@ -122,21 +116,13 @@ export function createPolicies(deps: PolicyDeps) {
     }
   };
 
-  const shipped = (name: PresetName): Reading => {
-    const text = presetText(name);
-    return {
-      source: null,
-      identity: '',
-      awaitsTrust: null,
-      loaded: {
-        identity: { name, source: 'builtin', path: null, sha256: sha256Of(text), state: 'ok' },
-        policy: presetPolicy(name),
-        text,
-        findings: [],
-      },
-      warnings: [],
-    };
-  };
+  const shipped = (name: PresetName): Reading => ({
+    source: null,
+    identity: '',
+    awaitsTrust: null,
+    loaded: shippedPolicy(name),
+    warnings: [],
+  });
 
   /** Reads a file; whatever is wrong with it gives the fail-closed policy, with the bounds of the last good one. */
   const read = async (

@@ -3,13 +3,14 @@ import { agentsMayAnswer } from '../policy/attention.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { PolicyFinding } from '../schema/policy.ts';
+import type { LoadedPolicy, PolicyFinding } from '../schema/policy.ts';
 import type { PolicyRow, PolicyText, PolicyVetFile } from '../schema/policy-views.ts';
 import { quote } from '../text/quote.ts';
 import { type DeclaredDeps, declaredStates } from './declared-binaries.ts';
 import { exists, layersOf, listJson } from './files.ts';
 import { realPlaceOf, type Workspace } from './paths.ts';
 import { type Candidate, nameOfFile, type Policies, type Reading } from './policies.ts';
+import { changedPreset } from './presets/copies.ts';
 import { isPresetName, type PresetName, presetDocument, presetNames } from './presets/policies.ts';
 
 export type PolicyOperationDeps = {
@@ -77,7 +78,7 @@ export function createPolicyOperations(deps: PolicyOperationDeps) {
     const options = { registered: deps.registered(), ceilingSeconds: deps.ceilingSeconds(), binaries, commandTables };
     const findings = [
       ...loaded.findings,
-      ...(state === 'ok' ? [...vetPolicy(loaded.policy, options), ...shadows(place)] : []),
+      ...(state === 'ok' ? [...vetPolicy(loaded.policy, options), ...shadows(place), ...outdated(loaded)] : []),
     ].map((finding) => ({
       ...finding,
       severity: finding.severity === 'warn' ? ('warn' as const) : ('error' as const),
@@ -98,6 +99,14 @@ export function createPolicyOperations(deps: PolicyOperationDeps) {
           ? `the preset ${name}`
           : null;
     return hidden === null ? [] : [{ severity: 'warn', path: '$', code: 'shadows', message: `hides ${hidden}` }];
+  };
+
+  /** A copied preset, of which there is another one by now (amendment 23). */
+  const outdated = ({ text, identity }: LoadedPolicy): readonly PolicyFinding[] => {
+    const preset = changedPreset(text);
+    if (preset === null || identity.path === null) return [];
+    const message = `copied from the preset ${preset}, which has changed: reins policy diff builtin:${preset} ${quote(identity.path)}`;
+    return [{ severity: 'warn', path: '$', code: 'preset_changed', message }];
   };
 
   return {

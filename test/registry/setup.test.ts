@@ -575,7 +575,10 @@ describe('what other rooms find', () => {
       () => policy({ state: 'missing', name: 'nosuch' }),
     ],
     ['warning policy_dead_rules: reins policy vet', () => policy({ warnings: 2 })],
-    ['info policy_preset_changed: reins policy show strict', () => policy({ presetChanged: 'strict' })],
+    [
+      'info policy_preset_changed: reins policy diff builtin:strict /p.json',
+      () => policy({ path: '/p.json', presetChanged: 'strict' }),
+    ],
     [
       'warning attention_chain_missing: reins config set attention-chain <chain>',
       () => policy({ attentionChainMissing: true }),

@@ -105,7 +105,12 @@ export const policyCommand: Command = {
       name: 'diff',
       purpose: 'Compare two policies by what they decide.',
       arguments: [
-        { name: 'a', required: true, candidates: 'policy', help: 'A policy.' },
+        {
+          name: 'a',
+          required: true,
+          candidates: 'policy',
+          help: 'A policy; builtin:<name> is the shipped one of that name.',
+        },
         { name: 'b', required: true, candidates: 'policy', help: 'Another one.' },
       ],
       flags: [{ name: 'fail-on-widening', kind: 'boolean', help: 'Exit 1 if the second permits more.' }],

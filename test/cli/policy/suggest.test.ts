@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import Database from 'better-sqlite3';
@@ -110,6 +110,21 @@ describe('policy suggest', () => {
     ]);
     expect((await world.run(['policy', 'vet', 'default'])).code).toBe(0);
     expect(await suggestions()).toEqual([]);
+
+    // The preset that it was copied from is another one by now.
+    const hides = `${path}\n  warn $: hides the preset default [shadows]\n`;
+    expect(await world.run(['policy', 'vet', path])).toMatchObject({ code: 0, stdout: `warn ${hides}` });
+    const before = readFileSync(path, 'utf8');
+    writeFileSync(path, before.replace(/("\/\/preset": "default )[0-9a-f]{12}"/, '$1000000000000"'));
+    expect(readFileSync(path, 'utf8')).not.toBe(before);
+    const changed = `reins policy diff builtin:default ${path}`;
+    const { code, stdout: vetted } = await world.run(['policy', 'vet', path, '--strict']);
+    expect([code, vetted]).toEqual([
+      3,
+      `FAIL ${hides}  warn $: copied from the preset default, which has changed: ${changed} [preset_changed]\n`,
+    ]);
+    expect((await world.run(['doctor'])).stdout).toContain(`which has changed since.\n    Try: ${changed}\n`);
+    expect((await world.run(changed.split(' ').slice(1))).stdout).toContain('out/notes');
   });
 
   test('--write changes nothing of the own file but the rule, and nothing at all on another key', async () => {
