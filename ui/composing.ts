@@ -7,6 +7,7 @@ import { literalAts, mentionsOf } from './composer/mention.ts';
 import type { Ruler } from './move.ts';
 import { opened } from './overlays/press.ts';
 import { send } from './sending.ts';
+import { nothingRun, shellQuestion } from './shell-switch.ts';
 import { runSlash } from './slash.ts';
 import { type Change, only, type State } from './state.ts';
 
@@ -54,8 +55,8 @@ function carried(state: State, ruler: Ruler, intent: ComposerIntent, now: number
     case 'shell': {
       if (state.facts.shell) return only(state, { do: 'composer', intent });
       const text = `${intent.keep ? '!' : '!!'}${intent.line}`;
-      const problems = ['nothing was run: shell lines need reins --shell'];
-      return compose(state, ruler, { type: 'return', text, problems }, now);
+      const change = compose(state, ruler, { type: 'return', text, problems: [nothingRun] }, now);
+      return { ...change, state: { ...change.state, overlays: [...change.state.overlays, shellQuestion()] } };
     }
     case 'remember':
     case 'save':

@@ -20,10 +20,12 @@ export type OpeningDeps = {
   readonly definitions: () => Promise<void>;
 };
 
-/** The config keys that are of the screen, by their names. */
+/** The config keys that are of the screen, and whether there is a shell, by their names. */
 export async function readSettings(client: RuntimeClient): Promise<ReadonlyMap<string, string>> {
   const entries = await client.listConfig({});
-  return new Map(entries.filter(({ key }) => key.startsWith('tui-')).map(({ key, value }) => [key, value]));
+  return new Map(
+    entries.filter(({ key }) => key.startsWith('tui-') || key === 'shell').map(({ key, value }) => [key, value]),
+  );
 }
 
 /** Looks at what the status line and the banner show, in the order in which it is missed (10 §1.4). Never throws. */

@@ -58,10 +58,14 @@ export type Rooms = {
 /** Everything that happens behind a face, put together: what the reducer asks for is done here (10 §15). */
 export function createRooms(face: Face): Rooms {
   const { options, state, dispatch, say } = face;
-  const { client, now, shell } = options;
+  const { client, now } = options;
   const governing = createGoverning(options);
   const { request } = governing;
   const judged = createJudgedUnder({ ...options, request });
+  const chooseShell = (on: boolean): void => {
+    governing.chooseShell(on);
+    dispatch({ type: 'facts', facts: { shell: on } });
+  };
 
   const link: ClientLink = createClientLink({
     client,
@@ -77,7 +81,10 @@ export function createRooms(face: Face): Rooms {
     policy: governing.policy,
     model: options.model,
     key: face.key,
-    settings: face.settings,
+    settings(given) {
+      if (given.get('shell') === 'true') chooseShell(true);
+      face.settings(given);
+    },
     dispatch,
     opened: (id) => composer.restore(id),
     planChanged: () => plans.changed(),
@@ -90,7 +97,7 @@ export function createRooms(face: Face): Rooms {
     dispatch,
     now,
     options: governing.planOptions,
-    shell,
+    shell: governing.shell,
     model: options.model,
   });
   const composer: ComposerEffects = createComposerEffects({
@@ -109,7 +116,7 @@ export function createRooms(face: Face): Rooms {
       home: options.home,
       watch: (runId, { tools }) => link.watch(runId, tools === 'local_shell'),
     },
-    shell,
+    shell: governing.shell,
     openAsks: () => state().approvals.asks.map(({ id }) => shownIdOf(state().approvals)(id)),
     themes: face.themes,
     attached: (message, read) => dispatch({ type: 'attached', message, read, now: now() }),
@@ -128,6 +135,7 @@ export function createRooms(face: Face): Rooms {
   const slash = createSlashEffects({
     client,
     link,
+    chooseShell,
     state,
     dispatch,
     say,

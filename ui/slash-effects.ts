@@ -18,6 +18,8 @@ export type SlashDeps = {
   readonly client: () => Promise<RuntimeClient>;
   readonly link: Pick<ClientLink, 'choose' | 'compact' | 'forkWithSummary' | 'openSession'>;
   readonly state: () => State;
+  /** For what is started from now on, in this program. */
+  readonly chooseShell: (on: boolean) => void;
   readonly dispatch: (action: Action) => void;
   readonly say: (text: string, bad: boolean) => void;
   /** @throws RuntimeError usage, with what is wrong with it */
@@ -69,6 +71,13 @@ export function createSlashEffects(deps: SlashDeps): {
     think: async ({ level }) => {
       link.choose({ think: level });
       say(`thinking: ${level}, from the next turn on`, false);
+    },
+    shell: async ({ on }) => {
+      const { value } = await (await clientOf()).getConfig({ key: 'shell' });
+      if (!on && value === 'true') return say('the shell is on by your settings: reins config set shell false', true);
+      deps.chooseShell(on);
+      const stays = on ? '; the policy rules each command' : '';
+      say(`the shell is ${on ? 'on' : 'off'} from the next turn on, in this program${stays}`, false);
     },
     trim: async ({ messages }) => {
       link.choose({ trim: messages });

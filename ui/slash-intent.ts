@@ -1,6 +1,7 @@
 /** What commands of the composer change for the turns that follow, and what they write (10 §6.5). */
 export type SlashIntent =
   | { readonly do: 'think'; readonly level: string }
+  | { readonly do: 'shell'; readonly on: boolean }
   | { readonly do: 'trim'; readonly messages: number }
   | { readonly do: 'chain'; readonly name: string }
   /** `save`: asks whether it is to be kept. */

@@ -115,6 +115,11 @@ const commands: Readonly<Record<string, Slash>> = {
     named(args) === null ? report(state, 'chains', '') : intended(state, { do: 'chain', name: args.trim() }),
   image: (state, args) => intended(state, { do: 'image', path: args.trim() }),
   think: (state, args) => intended(state, { do: 'think', level: named(args) ?? 'auto' }),
+  // The list of words is closed: another one was refused before.
+  shell: (state, args, now) =>
+    args.trim() === ''
+      ? quiet(state, `the shell is ${state.facts.shell ? 'on: /shell off' : 'off: /shell on'}`, now)
+      : intended(state, { do: 'shell', on: args.trim() === 'on' }),
   trim: (state, args) =>
     /^\d+$/.test(args.trim()) && Number(args) <= mostTrimmed
       ? intended(state, { do: 'trim', messages: Number(args.trim()) })

@@ -169,6 +169,8 @@ export type State = {
   /** Runs of `!` lines of the operator. */
   readonly lines: ReadonlySet<string>;
   readonly facts: Facts;
+  /** That a model has asked for the shell was said. */
+  readonly shellMissed: boolean;
   /** A first Ctrl+C or Ctrl+D, and when. */
   readonly quitting: { readonly key: string; readonly at: number } | null;
   readonly closedAt: number;
@@ -210,6 +212,7 @@ export const firstState = (
   welcome: null,
   banners: [],
   dismissed: new Set(),
+  shellMissed: false,
   said: null,
   overlays: [],
   composer: emptyComposer,

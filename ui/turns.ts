@@ -7,6 +7,7 @@ import { compose } from './composing.ts';
 import type { Effect } from './effect.ts';
 import type { Ruler } from './move.ts';
 import { turnFrom } from './sending.ts';
+import { shellWanted, wantsShell } from './shell-switch.ts';
 import { type Change, only, type State, type Turn, withFacts } from './state.ts';
 
 /** The next queued message, where nothing runs and nothing holds it. */
@@ -57,6 +58,7 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
   let changed: State = { ...state, items: itemsAfter(state, events) };
   if (changed.turn !== null) changed = { ...changed, turn: { ...changed.turn, heard_at: now } };
   for (const event of events) changed = fact(changed, event, now);
+  changed = shellMissed(changed, events);
   const looks = events.some((event) => event.kind === 'notice' && event.code === 'tool_quarantined');
   const bounds = changed.facts.bounds === null ? null : events.reduce(counted, changed.facts.bounds);
   changed = { ...changed, facts: { ...changed.facts, bounds } };
@@ -91,6 +93,14 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
   const isOver = last.kind !== 'chain_suspended';
   const settled = compose(isOver ? { ...resting, over } : resting, ruler, { type: 'turn-ended', completed }, now);
   return only(settled.state, ...effects, ...settled.effects);
+}
+
+/** Says once that a model has asked for a shell which it does not have (amendment 22). */
+function shellMissed(state: State, events: readonly RunEvent[]): State {
+  const wanted = state.facts.shell || state.shellMissed ? undefined : events.find(wantsShell);
+  if (wanted === undefined) return state;
+  const notice = { kind: 'notice', id: `notice:${wanted.run_id}:shell`, level: 'info', text: shellWanted } as const;
+  return { ...state, shellMissed: true, items: [...state.items, notice] };
 }
 
 /**

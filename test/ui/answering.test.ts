@@ -303,13 +303,22 @@ describe('the composer in the terminal', () => {
     await terminal.saw('I see two of them.');
   });
 
-  test('runs a shell line of the operator through the gate, and only with --shell', async () => {
+  test('runs a shell line of the operator through the gate, and only where the shell is on', async () => {
     const told = '^what was it[?]\\n\\nI ran this myself:\\n\\$ cat words.txt\\n@id_rsa is a word$';
     await addScript(world, [{ name: 'told', match: { last_user: { regex: told } }, reply: { text: 'I know.' } }]);
     const without = await open();
     without.type('!ls\r');
-    await without.saw('! nothing was run: shell lines need reins --shell');
+    await without.saw('! nothing was run: the shell is off');
     await without.saw('› !ls');
+    await without.saw('y turn it on in this program');
+    world.write('off-on-off.txt', '');
+    await without.press('y', 'the shell is on from the next turn on');
+    await without.saw('shell on');
+    without.type('\r');
+    await without.saw('off-on-off.txt');
+    await without.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+    without.type('/shell off\r');
+    await without.until((rows) => !rows.some((row) => row.includes('shell on')), 'off again');
     without.type(quit);
     await without.ended;
     world.write('seen-here.txt', '');

@@ -22,10 +22,11 @@ afterAll(() => app.close());
 it('the policy that was chosen judges what is started from then on, in place of that of the flags', async () => {
   const options = {
     policy: 'strict',
-    request: async () => ({ policy: 'strict' }),
+    shell: false,
+    request: async () => ({ policy: 'strict', shell: false }),
     planOptions: async () => ({ policy: 'strict' }),
     // Only the policy of them is looked at here.
-  } as unknown as Pick<TuiOptions, 'policy' | 'request' | 'planOptions'>;
+  } as unknown as Pick<TuiOptions, 'policy' | 'shell' | 'request' | 'planOptions'>;
   const governing = createGoverning(options);
   const judged = async (): Promise<readonly (string | null)[]> => {
     const client: RuntimeClient = app.client;
@@ -35,6 +36,13 @@ it('the policy that was chosen judges what is started from then on, in place of 
   expect(await judged()).toEqual(['strict', 'strict', 'strict']);
   governing.choose('read-only');
   expect(await judged()).toEqual(['read-only', 'read-only', 'read-only']);
+  const shell = async (): Promise<readonly boolean[]> => {
+    const { shell: turn } = await governing.request(app.client);
+    return [governing.shell(), turn];
+  };
+  expect(await shell()).toEqual([false, false]);
+  governing.chooseShell(true);
+  expect(await shell()).toEqual([true, true]);
 });
 
 it('what is told of the policy is of the one in use, not of the one that is configured', async () => {

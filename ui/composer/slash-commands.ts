@@ -87,6 +87,7 @@ export const slashCommands: readonly SlashCommand[] = [
       behind: { use: 'policies', replay: 'policies' },
     },
   ),
+  command('shell', '[on|off]', 'whether commands can be run at all', [0, 1], { source: ['on', 'off'] }),
   command('trust', '', 'review untrusted content and changed tools'),
   command('plan', '[show|new|next|auto|retry|skip|replan|switch|list]', 'the plan', [0, any], {
     source: ['show', 'new', 'next', 'auto', 'retry', 'skip', 'replan', 'switch', 'list'],

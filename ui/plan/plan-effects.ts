@@ -16,7 +16,7 @@ export type PlanEffectDeps = {
   readonly now: () => number;
   /** The options of runs that play these chains. @throws RuntimeError not_trusted */
   readonly options: (client: RuntimeClient, uses: readonly PlanUse[]) => Promise<PlanRunOptions>;
-  readonly shell: boolean;
+  readonly shell: () => boolean;
   /** The model that was named for this program; null = the configured one. */
   readonly model: string | null;
 };
@@ -119,7 +119,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
       let how: DriveEnd = 'done';
       await playSteps(
         client,
-        { plan, shell: deps.shell, run },
+        { plan, shell: deps.shell(), run },
         {
           step: async (started) => {
             tell({ type: 'driving', phase: 'step', run_id: started.run.run_id });
@@ -211,7 +211,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
       const before = (await (await clientOf()).showPlan({ plan })) satisfies Plan;
       await planning(
         ['planner'],
-        (client, run) => client.replan({ plan, instruction, shell: deps.shell, run }),
+        (client, run) => client.replan({ plan, instruction, shell: deps.shell(), run }),
         (end) => {
           if (end.kind !== 'plan') return;
           said(`replanned: ${plural(end.added, 'new step')}`);
@@ -224,7 +224,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
       planning(
         field.explore ? ['planner', 'explorer'] : ['planner'],
         (client, run) =>
-          client.newPlan({ goal, from: null, explore: field.explore, planner_model: null, shell: deps.shell, run }),
+          client.newPlan({ goal, from: null, explore: field.explore, planner_model: null, shell: deps.shell(), run }),
         (end) => {
           if (end.kind === 'plan') said(`created "${end.plan.name}" with ${plural(end.plan.total, 'step')}`);
           asksBack(end);

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import type { RunEvent } from '../../src/schema/event.ts';
+import { reduce } from '../../ui/reducer.ts';
+import type { State } from '../../ui/state.ts';
+import { createLineCache } from '../../ui/transcript/line-cache.ts';
+import { readyState } from './reducing.ts';
+
+const called = (...names: readonly string[]) =>
+  ({
+    v: 1,
+    seq: 1,
+    run_id: 'run_1',
+    kind: 'message',
+    number: 2,
+    message: {
+      id: 'm',
+      role: 'assistant',
+      content: '',
+      tool_calls: names.map((name) => ({ id: name, type: 'function', function: { name, arguments: '{}' } })),
+    },
+    // Only what the transcript reads of an event is there.
+  }) as unknown as RunEvent;
+
+const after = (state: State, ...events: readonly RunEvent[]): State =>
+  reduce(state, { type: 'events', run_id: 'run_1', events, now: 1 }, { cache: createLineCache(), glyphs: 'unicode' })
+    .state;
+const told = ({ items }: State): number =>
+  items.filter((item) => item.kind === 'notice' && item.text.includes('/shell on')).length;
+
+it.each([
+  'local_shell_local_shell',
+  'bash',
+  'shell',
+  'Bash',
+  'run_shell_command',
+  'run_in_terminal',
+  'execute_command',
+])('a model that calls %s is said to want the shell, once, where it is off', (name) => {
+  const wanted = after(readyState(), called('local_fs_read_file', name));
+  expect(told(wanted)).toBe(1);
+  expect(told(after(wanted, called(name)))).toBe(1);
+  const on = readyState();
+  expect(told(after({ ...on, facts: { ...on.facts, shell: true } }, called(name)))).toBe(0);
+});
+
+it('other calls say nothing of it', () => {
+  expect(told(after(readyState(), called('local_fs_read_file', 'shell_history', 'run_tests', 'terminal_size')))).toBe(
+    0,
+  );
+});
