@@ -116,7 +116,6 @@ export function createRooms(face: Face): Rooms {
       home: options.home,
       watch: (runId, { tools }) => link.watch(runId, tools === 'local_shell'),
     },
-    shell: governing.shell,
     openAsks: () => state().approvals.asks.map(({ id }) => shownIdOf(state().approvals)(id)),
     themes: face.themes,
     attached: (message, read) => dispatch({ type: 'attached', message, read, now: now() }),

@@ -4,7 +4,6 @@ import { toWire } from '../../src/schema/errors.ts';
 import { type Attached, attachMentions } from './attach.ts';
 import type { ComposerAction, ComposerIntent, Written } from './composer-state.ts';
 import type { HistoryFile } from './history-file.ts';
-import { nothingRun } from '../shell-switch.ts';
 import { callAsOperator, type OperatorCallDeps } from './operator-calls.ts';
 import { slashCommands } from './slash-commands.ts';
 import { toldOfLine } from './told-of-line.ts';
@@ -25,8 +24,6 @@ export type ComposerEffectDeps = {
   /** Whether the policy lets a file be read; such as it does not are never offered. */
   readonly readable: (path: string) => Promise<boolean>;
   readonly calls: OperatorCallDeps;
-  /** Whether the shell may be used at all (`--shell`, `/shell on`). */
-  readonly shell: () => boolean;
   readonly attached: (message: AttachIntent, attached: Attached) => void;
   readonly say: (text: string, bad: boolean) => void;
   /** Short ids of what waits for an answer, and names of themes: words for lists. */
@@ -114,7 +111,6 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
   };
 
   const shell = async (line: string, keep: boolean): Promise<void> => {
-    if (!deps.shell()) return deps.say(nothingRun, true);
     const session = deps.session()?.id ?? null;
     const called = await callAsOperator(deps.calls, {
       tools: 'local_shell',
