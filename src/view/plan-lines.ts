@@ -50,10 +50,14 @@ export const stepCommands = (plan: Pointed, ordinal: number): readonly string[] 
     (command) => `${command}${planFlag(plan)}`,
   );
 
+/** What holds a step up, below it: its mark stands for several things. */
+const heldUp = (step: PlanStep): readonly string[] =>
+  step.status === 'failed' || step.interrupted || step.ask_id !== null ? [`     ${stepResult(step)}`] : [];
+
 /** The list that `plan show`, `retry` and `skip` print. */
 export const planLines = (plan: Plan): readonly string[] => [
   `Plan: ${plan.name} (${plan.status}), ${plan.done} of ${plan.total} done`,
-  ...plan.steps.map(stepLine),
+  ...plan.steps.flatMap((step) => [stepLine(step), ...heldUp(step)]),
 ];
 
 /** The same for ears: states in words in place of marks (10 §10.2). */

@@ -129,7 +129,8 @@ describe('plan next', () => {
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toContain('Step 1 of 3 has failed (blocked): the network is gone');
     expect(again.stderr).toContain('  reins plan retry 1\n  reins plan skip 1\n  reins plan replan\n');
-    expect((await plan('retry', '1')).stdout).toContain('1. [ ] read the notes\n');
+    expect((await plan('show')).stdout).toContain('1. [!] read the notes\n     blocked: the network is gone\n2. [ ] ');
+    expect((await plan('retry', '1')).stdout).toContain('1. [ ] read the notes\n2. [ ] ');
     const stuck = JSON.parse((await plan('show', '--json')).stdout).name;
     await fresh('unclear');
     expect((await plan('next', '--plan', stuck)).stderr).toContain(
@@ -161,6 +162,7 @@ describe('plan next', () => {
     expect(again).toMatchObject({ code: 4, stdout: '' });
     expect(again.stderr).toContain(`Step 1 waits for approval: ${id}`);
     expect(again.stderr).toContain(`approvals respond ${id} --approve`);
+    expect((await plan('show')).stdout).toContain(`1. [?] read the notes\n     waits for approval: ${id}\n`);
     expect((await world.run(['approvals', 'list'])).stdout).toContain('ask-first-');
     const answered = await world.run(['approvals', 'respond', id, '--approve']);
     expect(answered.code).toBe(0);

@@ -168,6 +168,8 @@ const respond: Handler = async (context) => {
   if (only && flags.bool('wait') === true) throw usage('--wait and --no-resume exclude each other');
   if (words.length > 1 && answer.outcome === 'answer') throw usage('--answer and --treat-as take one ask');
   const client = await context.client();
+  // A word that names no ask, as a reason without --feedback, is told before any other is answered.
+  if (words.length > 1) for (const id of words) await client.showAsk({ id });
   const accept = flags.bool('accept-changed-chain') === true;
   const recorded: Ask[] = [];
   const resting = new Set<string>();
