@@ -7,6 +7,7 @@ import { codeOf } from '../text/thrown.ts';
 import { writeAtomic } from './files.ts';
 import { lockFile } from './lock-file.ts';
 import { realOf } from './paths.ts';
+import { jsonErrorPosition } from '../text/json-position.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 
@@ -155,8 +156,7 @@ function readTrustFile(path: string, uid: number | null, known: string | undefin
     }
     if (stats.size > maxBytes) throw refuse(`is larger than ${maxBytes} bytes`);
     const entries = parseEntries(readFileSync(descriptor, 'utf8'));
-    if (entries === null)
-      throw refuse('is not a list of trust decisions', [`mv ${quote(path)} ${quote(`${path}.bak`)}`]);
+    if (typeof entries === 'string') throw refuse(entries, [`mv ${quote(path)} ${quote(`${path}.bak`)}`]);
     return { identity, entries };
   } finally {
     closeSync(descriptor);
@@ -166,26 +166,36 @@ function readTrustFile(path: string, uid: number | null, known: string | undefin
 const kinds: ReadonlySet<unknown> = new Set<TrustKind>(['chain', 'policy', 'agent', 'database']);
 const ways: ReadonlySet<unknown> = new Set<TrustEntry['by']>(['init', 'prompt', 'command']);
 
-/** Null when the text is no list, or any element is no decision: then nothing in it is believed. */
-function parseEntries(text: string): readonly TrustEntry[] | null {
+/** What is wrong with the text when it is no list, or any element is no decision: then nothing in it is believed. */
+function parseEntries(text: string): readonly TrustEntry[] | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return null;
+    const { line, column } = jsonErrorPosition(text) ?? { line: 1, column: 1 };
+    return `is not JSON at line ${line}, column ${column}`;
   }
-  return Array.isArray(value) && value.every(isEntry) ? value : null;
+  if (!Array.isArray(value)) return 'is not a list of trust decisions';
+  for (const [index, entry] of value.entries()) {
+    const member = badMember(entry);
+    if (member !== null) return `is not a list of trust decisions: $[${index}]${member} is wrong or missing`;
+  }
+  return value as readonly TrustEntry[];
 }
 
-function isEntry(value: unknown): value is TrustEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const entry = new Map(Object.entries(value));
-  return (
-    kinds.has(entry.get('kind')) &&
-    ways.has(entry.get('by')) &&
-    typeof entry.get('root') === 'string' &&
-    typeof entry.get('path') === 'string' &&
-    typeof entry.get('trustedAt') === 'string' &&
-    /^[0-9a-f]{64}$/.test(String(entry.get('sha256')))
-  );
+const isText = (value: unknown): boolean => typeof value === 'string';
+const members: Readonly<Record<keyof TrustEntry, (value: unknown) => boolean>> = {
+  kind: (value) => kinds.has(value),
+  root: isText,
+  path: isText,
+  sha256: (value) => isText(value) && /^[0-9a-f]{64}$/.test(String(value)),
+  trustedAt: isText,
+  by: (value) => ways.has(value),
+};
+
+/** `.sha256` where that is what makes it no decision; empty where it is no object at all; null for a decision. */
+function badMember(entry: unknown): string | null {
+  if (typeof entry !== 'object' || entry === null) return '';
+  const found = Object.entries(members).find(([name, holds]) => !holds(Reflect.get(entry, name)));
+  return found === undefined ? null : `.${found[0]}`;
 }

@@ -152,8 +152,13 @@ describe('a list of decisions that may not be believed', () => {
         chmodSync(file(), 0o644);
       },
     ],
-    ['is not a list of trust decisions', () => writeFileSync(file(), '{"a":1', { mode: 0o600 })],
-    ['is not a list of trust decisions', () => writeFileSync(file(), '[{"kind":"chain"}]', { mode: 0o600 })],
+    ['is not JSON at line 2, column 7', () => writeFileSync(file(), '[\n{"a":1', { mode: 0o600 })],
+    ['is not a list of trust decisions', () => writeFileSync(file(), '{"a":1}', { mode: 0o600 })],
+    [
+      'is not a list of trust decisions: $[0].root is wrong or missing',
+      () => writeFileSync(file(), '[{"kind":"chain"}]', { mode: 0o600 }),
+    ],
+    ['is not a list of trust decisions: $[0] is wrong or missing', () => writeFileSync(file(), '["chain"]', { mode: 0o600 })],
   ])('is refused, not taken as empty: it %s', async (why, plant) => {
     plant();
     const trust = trustIn();
