@@ -8,7 +8,7 @@ import { argumentsObject, conversation, ownMeta, systemText } from './history.ts
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failIncomplete, failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, textOr } from './shape.ts';
+import { count, createChoice, textOr } from './shape.ts';
 import { canThink, geminiThinking, geminiVersion, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
 import {
@@ -201,6 +201,7 @@ const miswritten: ReadonlySet<string> = new Set([
 
 function createDecoder(origin: Origin, names: WireNames): Decoder {
   let calls = 0;
+  const choose = createChoice();
   let reason: FinishReason | null = null;
   /** Whether a piece came without a reason, so that the reason is not one that stands in every piece. */
   let open = false;
@@ -241,9 +242,8 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
       if (isObject(payload['usageMetadata'])) usage = readUsage(payload['usageMetadata']) ?? usage;
       const feedback = payload['promptFeedback'];
       if (isObject(feedback) && typeof feedback['blockReason'] === 'string') reason = 'content_filter';
-      const candidates = payload['candidates'];
-      const candidate: unknown = Array.isArray(candidates) ? candidates[0] : undefined;
-      if (!isObject(candidate)) return 'more';
+      const candidate = choose(payload['candidates']);
+      if (candidate === null) return 'more';
       const content = candidate['content'];
       if (isObject(content) && Array.isArray(content['parts'])) {
         for (const part of content['parts']) readPart(part, parts);

@@ -6,7 +6,7 @@ import { failure } from './failure.ts';
 import type { ProviderErrorClass } from './model.ts';
 import type { WireNames } from './names.ts';
 import { failIncomplete, failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, textOr } from './shape.ts';
+import { count, createChoice, textOr } from './shape.ts';
 import { createSigned } from './signed-reasoning.ts';
 import { thinkTagReader } from './think-tag.ts';
 import type { Decoder } from './wire-model.ts';
@@ -21,6 +21,7 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
   const tags = route.type === 'openai' ? null : thinkTagReader();
   const write = (content: string, parts: Parts): void =>
     tags === null ? parts.text(content) : tags.read(content, parts);
+  const choose = createChoice();
   let reason: FinishReason | null = null;
   let usage: Usage | null = null;
   let refusedText = false;
@@ -63,10 +64,9 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
         failStream(parts, route, { error: stopped });
         return 'more';
       }
-      const choices = payload['choices'];
-      const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-      usage = reportedUsage(payload, isObject(choice) ? choice : {}) ?? usage;
-      if (!isObject(choice)) return 'more';
+      const choice = choose(payload['choices']);
+      usage = reportedUsage(payload, choice ?? {}) ?? usage;
+      if (choice === null) return 'more';
       // A server that does not stream answers with one `message` of the same members.
       const { delta, message, finish_reason: word } = choice;
       if (isObject(delta)) readDelta(delta, false, parts);

@@ -1,5 +1,25 @@
+import { isObject } from '../text/json-object.ts';
+
 /** A count of a report: a finite number above zero, rounded down; everything else is 0. */
 export const count = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+
+/**
+ * Picks the same answer out of every piece of a reply, where what stands between asks for several: nobody reads two texts
+ * that are mixed, and the calls of another answer are none of this one. The first that comes is the one.
+ */
+export function createChoice(): (list: unknown) => Readonly<Record<string, unknown>> | null {
+  let chosen: number | null = null;
+  return (list) => {
+    const all = Array.isArray(list) ? list.filter(isObject) : [];
+    const found = all.find((one) => chosen === null || placeOf(one) === chosen);
+    if (found === undefined) return null;
+    chosen = placeOf(found);
+    return found;
+  };
+}
+
+/** Services leave out the place of the first. */
+const placeOf = ({ index }: Readonly<Record<string, unknown>>): number => (typeof index === 'number' ? index : 0);
 
 export const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);

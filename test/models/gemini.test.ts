@@ -260,6 +260,20 @@ describe('reply of a Gemini server', () => {
     ]);
   });
 
+  it('takes one of several candidates', async () => {
+    const of = (text: string, index: number, more = {}) => ({ index, content: { parts: [{ text }] }, ...more });
+    expect(
+      await reads(
+        { candidates: [of('a', 0), of('x', 1)] },
+        { candidates: [of('y', 1, { finishReason: 'MAX_TOKENS' })] },
+        { candidates: [{ content: { parts: [{ text: 'b' }] }, finishReason: 'STOP' }] },
+      ),
+    ).toEqual([
+      { kind: 'text', text: 'ab' },
+      { kind: 'finish', reason: 'stop' },
+    ]);
+  });
+
   it('calls a blocked prompt content_filter', async () => {
     expect(await reads({ promptFeedback: { blockReason: 'SAFETY' } })).toMatchObject([
       { kind: 'error', error: { class: 'content_filter' } },

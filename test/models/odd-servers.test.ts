@@ -192,6 +192,20 @@ describe('replies of compatible servers', () => {
       frame({ choices: null }) + frame({}) + delta({ content: 'a' }) + stop,
       [text('a'), finish('stop')],
     ],
+    [
+      'several answers, of which the first one counts',
+      delta({ content: 'a' }) +
+        frame({ choices: [{ index: 1, delta: { content: 'x', ...piece(0, 'x1', 'b', '{}') }, finish_reason: null }] }) +
+        frame({ choices: [{ index: 1, delta: {}, finish_reason: 'tool_calls' }] }) +
+        frame({
+          choices: [
+            { index: 1, delta: { content: 'y' } },
+            { index: 0, delta: { content: 'b' } },
+          ],
+        }) +
+        stop,
+      [text('ab'), finish('stop')],
+    ],
   ])('read %s', async (_what, raw, expected) => {
     const { model } = await start('openai-compatible', sends('openai-compatible', raw));
     expect(merged(await collect(model, request({ tools: [readFile] })))).toEqual(expected);
