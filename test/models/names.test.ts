@@ -47,6 +47,10 @@ describe('tool names on the wire (05 §1.2, 08 §10)', () => {
     expect(map.toEngine('old_tool')).toBe('old_tool');
   });
 
+  it('writes no empty name, which every service would refuse with all that comes behind it', async () => {
+    expect((await wireNames([])).toWire('')).toBe('unnamed');
+  });
+
   it('gives back a name that was never offered', async () => {
     expect((await wireNames([])).toEngine('whatever.it is')).toBe('whatever.it is');
   });
