@@ -5,6 +5,7 @@ import { brokenFailure } from './broken.ts';
 import { type Body, type Exchange, type Failed, startExchange, type Target } from './exchange.ts';
 import { encodeBody } from './encode.ts';
 import { failure } from './failure.ts';
+import type { ModelFailure } from './model.ts';
 
 declare const REINS_VERSION: string | undefined;
 
@@ -47,6 +48,10 @@ const verified = { rejectUnauthorized: true } as const;
 export async function createClient(target: Target, auth: Auth): Promise<Client> {
   const base = target.base_url.replace(/\/+$/, '');
   const origin = new URL(base);
+  if (auth !== null && !sendable.test(auth.value)) {
+    const message = `the key of backend "${target.backend}" holds a character that cannot be sent, such as a line break`;
+    return refusing(failure(target, 'auth', message));
+  }
   const secure = origin.protocol === 'https:';
   const transport = secure ? await import('node:https') : await import('node:http');
   const proxied = target.proxy !== null && !isLoopbackHost(origin.hostname);
@@ -124,11 +129,17 @@ const isProxyUrl = (url: string | null): boolean => url !== null && /^https?:$/.
 function unsendable(target: Target): Client {
   const where = 'HTTP_PROXY, HTTPS_PROXY, or --proxy of the backend';
   const message = `the request to backend "${target.backend}" cannot be sent: its proxy is no http or https URL (${where})`;
-  return {
-    open: async () => ({ kind: 'failure', failure: failure(target, 'invalid_request', message) }),
-    close: () => undefined,
-  };
+  return refusing(failure(target, 'invalid_request', message));
 }
+
+/** What Node lets a header carry. */
+const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** A client that sends nothing. */
+const refusing = (refusal: ModelFailure): Client => ({
+  open: async () => ({ kind: 'failure', failure: refusal }),
+  close: () => undefined,
+});
 
 const framing = new Set(['content-length', 'transfer-encoding', 'connection']);
 

@@ -57,14 +57,15 @@ export function createObserver(deps: ObserverDeps) {
     let key = backend.key_literal;
     if (key !== null) secrets.register(`${backend.name}.key`, key);
     if (backend.key_env !== null) {
-      key = secrets.read(backend.key_env, `${backend.name}.key`);
-      if (key === null) return missing(backend.key_env);
+      // A variable that was filled from a file often ends in a line break, which no header can carry.
+      key = secrets.read(backend.key_env, `${backend.name}.key`)?.trim() ?? '';
+      if (key === '') return missing(backend.key_env);
     }
     const headers: Record<string, string> = {};
     for (const [name, text] of Object.entries(readHeaders(backend))) {
       const value = secrets.expand(text, `${backend.name}.${name}`);
       if (value.kind === 'missing') return missing(value.variable);
-      headers[name] = value.value;
+      headers[name] = value.value.trim();
     }
     return { kind: 'ready', key, headers };
   };

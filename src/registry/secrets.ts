@@ -53,7 +53,10 @@ export function createSecrets(deps: SecretsDeps): Secrets {
   };
   const read = (variable: string, label: string): string | null => {
     const value = current(variable);
-    if (value !== null) mask.register(label, value);
+    if (value === null) return null;
+    mask.register(label, value);
+    // A key is sent without what stands around it.
+    mask.register(label, value.trim());
     return value;
   };
   return {

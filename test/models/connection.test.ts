@@ -186,6 +186,19 @@ describe('connections of a backend', () => {
     });
   });
 
+  it('says that a key cannot be sent, without a request and without the key', async () => {
+    const server = await serve(answers(200, ''));
+    const client = await connect(target(server.url), { name: 'authorization', value: 'Bearer one\r\ntwo: secret' });
+    expect(await client.open(ask, never)).toEqual({
+      kind: 'failure',
+      failure: {
+        class: 'auth',
+        message: 'the key of backend "b" holds a character that cannot be sent, such as a line break',
+      },
+    });
+    expect(server.requests).toEqual([]);
+  });
+
   it('refuses a header value that HTTP cannot carry, without a request', async () => {
     const server = await serve(answers(200, ''));
     const client = await connect(target(server.url, { headers: { 'x-a': 'one\r\ntwo: 2' } }), null);

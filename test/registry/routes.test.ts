@@ -6,7 +6,9 @@ import { deadUrl, fakeServers, json, noFields, ollama, openAi, openRooms, type R
 let rooms: Rooms;
 const { serve, close } = fakeServers();
 beforeEach(async () => {
-  rooms = await openRooms({ environment: { KEY_A: 'value-of-key-a', KEY_B: 'value-of-key-b' } });
+  rooms = await openRooms({
+    environment: { KEY_A: 'value-of-key-a', KEY_B: 'value-of-key-b', KEY_OF_FILE: 'value-of-key-c\r\n', BLANK: '\n' },
+  });
 });
 afterEach(async () => {
   rooms.close();
@@ -63,6 +65,18 @@ describe('a route', () => {
       'Bearer value-of-key-a',
       'Bearer value-of-key-b',
     ]);
+  });
+
+  it('has the key without the line break of the file that it came from', async () => {
+    const c = await serve(openAi('m'));
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the form that is stored
+    await add('c', c.url, { key_env: 'KEY_OF_FILE', headers: { 'X-Org': 'Token ${env:KEY_OF_FILE}' } });
+    expect(await found({ models: ['m'] })).toMatchObject([
+      { key: 'value-of-key-c', headers: { 'X-Org': 'Token value-of-key-c' } },
+    ]);
+    expect(rooms.secrets.mask('it is value-of-key-c.')).toBe('it is •••(c.key).');
+    await add('d', c.url, { key_env: 'BLANK' });
+    expect(await refused({ models: ['n'] })).toContain('needs the variable BLANK, which is not set');
   });
 
   it('is the same in a hundred resolutions, and never another tag', async () => {
