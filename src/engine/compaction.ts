@@ -6,16 +6,15 @@ import type { History, Message } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import type { Prepared } from './expand.ts';
 import type { Stopped } from './failure.ts';
-import type { Reply } from './read-stream.ts';
 import { newMessage, recordMessage } from './run.ts';
 import { emit } from './step.ts';
-import { type LastTurn, shrunk, takeTurn } from './turn.ts';
+import { type LastTurn, shrunk, takeTurn, type TurnEnd } from './turn.ts';
 import { fitRequest, limitOf, ratioOf, roomFor } from './window.ts';
 
 export type Compacted =
   | { readonly kind: 'compacted'; readonly history: History }
-  /** Nothing to do, or the summariser failed: the run goes on with what it has. */
-  | { readonly kind: 'unchanged' }
+  /** Nothing to do, or, with its fault, the summariser failed: the run goes on with what it has. */
+  | { readonly kind: 'unchanged'; readonly fault?: string }
   | LastTurn
   | Stopped;
 
@@ -36,7 +35,10 @@ export async function compact(
   const policy = config.compact;
   const limit = limitOf(run, route);
   if (policy === null || limit === 0) return { kind: 'unchanged' };
-  if (run.state.compactionFailures >= (policy.max_failures ?? 3)) return { kind: 'unchanged' };
+  const failures = run.state.compactionFailures;
+  if (failures >= (policy.max_failures ?? 3)) {
+    return { kind: 'unchanged', fault: `it is off for this run after ${failures} failures` };
+  }
   const before = run.ledger.tokens(history.messages);
   const used = (before + overhead) * ratioOf(run, route.model);
   if (!forced && used < limit * (policy.trigger_fraction ?? 0.85)) return { kind: 'unchanged' };
@@ -74,8 +76,12 @@ export async function compact(
   });
   if (end.kind === 'suspended' || end.kind === 'cancelled') return { kind: end.kind };
   if (end.kind === 'finish') return end;
-  const summed = end.kind === 'reply' ? summaryOf(end.reply) : { text: null, fault: end.failure.message };
-  if (summed.text === null) {
+  const summed = end.kind === 'reply' ? summaryOf(end) : { text: null, fault: end.failure.message };
+  const summary = summed.text === null ? null : newMessage(run, { role: 'user', content: frameSummary(summed.text) });
+  // What is no shorter makes no room, and the messages themselves say more.
+  const isShorter = summary !== null && run.ledger.tokens([summary]) < run.ledger.tokens(replaced);
+  if (summary === null || !isShorter) {
+    const fault = summed.fault ?? 'the summary is no shorter than what it would replace';
     run.state.compactionFailures += 1;
     run.changed();
     emit(step, {
@@ -84,13 +90,12 @@ export async function compact(
       replaced_messages: 0,
       before_tokens: before,
       after_tokens: before,
-      error: summed.fault,
+      error: fault,
     });
-    return { kind: 'unchanged' };
+    return { kind: 'unchanged', fault };
   }
 
   run.state.compactionFailures = 0;
-  const summary = newMessage(run, { role: 'user', content: frameSummary(summed.text) });
   recordMessage(run, step.at, summary, true);
   const compacted = { ...history, messages: [...messages.slice(0, lead), summary, ...messages.slice(cut)] };
   emit(step, {
@@ -103,11 +108,19 @@ export async function compact(
   return { kind: 'compacted', history: compacted };
 }
 
-/** The text that can stand for what it replaces. A model that calls a tool has not summed anything up. */
-const summaryOf = ({ content, calls }: Reply): { text: string } | { text: null; fault: string } =>
-  calls.length === 0
-    ? { text: content }
-    : { text: null, fault: 'the model called a tool where a summary was asked for' };
+type Summed = { readonly text: string; readonly fault?: undefined } | { readonly text: null; readonly fault: string };
+
+/**
+ * The text that can stand for what it replaces. A model that calls a tool has not summed anything up, and neither has one
+ * that refused to; a summary that the output limit cut says so to whoever goes on from it.
+ */
+function summaryOf({ reply, reason }: Extract<TurnEnd, { kind: 'reply' }>): Summed {
+  if (reply.calls.length > 0) return { text: null, fault: 'the model called a tool where a summary was asked for' };
+  if (reason === 'content_filter') return { text: null, fault: "the provider's filter ended the summary" };
+  return { text: reason === 'length' ? `${reply.content.trimEnd()}\n${cutLine}` : reply.content };
+}
+
+const cutLine = '[cut: the output limit ended this summary]';
 
 /**
  * What is summarised, within `room` tokens: all of it if it fits, else the first message, which holds the goal or the

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelPart } from '../../src/models/model.ts';
 import type { ExecuteConfig } from '../../src/schema/chain.ts';
 import type { Message } from '../../src/schema/message.ts';
 import { calls, fails, ofKind, play, route, says, spoken } from '../support/recording-host.ts';
@@ -291,6 +292,45 @@ describe('compaction', () => {
       { ok: false, replaced_messages: 0, error: 'the model called a tool where a summary was asked for' },
     ]);
     expect(numbers(played.requests.at(-1)?.messages)).toContain(0);
+  });
+
+  it.each<[string, readonly ModelPart[], string]>([
+    [
+      'a refusal',
+      [
+        { kind: 'text', text: 'I cannot help with that.' },
+        { kind: 'finish', reason: 'content_filter' },
+      ],
+      "the provider's filter ended the summary",
+    ],
+    ['what is no shorter', says('word '.repeat(900)), 'the summary is no shorter than what it would replace'],
+  ])('takes no summary that is %s', async (_what, reply, error) => {
+    const played = await play({ chain: chat(config), job: session(17), script: [reply, says('ok')] });
+    expect(ofKind(played, 'compaction')).toMatchObject([{ ok: false, replaced_messages: 0, error }]);
+    expect(numbers(played.requests.at(-1)?.messages)).toContain(0);
+  });
+
+  it('tells who goes on from it where the output limit cut the summary', async () => {
+    const cut: readonly ModelPart[] = [
+      { kind: 'text', text: 'half of ' },
+      { kind: 'finish', reason: 'length' },
+    ];
+    const played = await play({ chain: chat(config), job: session(17), script: [cut, says('ok')] });
+    expect(played.requests[1]?.messages[0]?.content).toBe(
+      '<compact-summary>\nhalf of\n[cut: the output limit ended this summary]\n</compact-summary>',
+    );
+  });
+
+  it('is named where a request is too long because it failed', async () => {
+    const failing = fails({ class: 'model_not_found', message: 'no model zz' });
+    const played = await play({
+      chain: chat({ ...config, shift: false }),
+      job: session(19),
+      script: [failing],
+    });
+    expect(played.end).toMatchObject({
+      error: { class: 'capacity', message: expect.stringMatching(/; compaction failed: no model zz/) },
+    });
   });
 
   it('does nothing below its share, and nothing for too few messages', async () => {

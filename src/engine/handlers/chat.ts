@@ -4,7 +4,7 @@ import type { History, Message } from '../../schema/message.ts';
 import { estimateTokens } from '../../text/tokens.ts';
 import { compact } from '../compaction.ts';
 import type { Prepared } from '../expand.ts';
-import { failed, type Handled, type Stopped } from '../failure.ts';
+import { type Failure, failed, type Handled, type Stopped } from '../failure.ts';
 import { lastReport } from '../finish.ts';
 import { append, assistantMessage, interruptedMessage, repaired } from '../messages.ts';
 import { prefaceTokens, withPreface } from '../preface.ts';
@@ -30,6 +30,7 @@ export async function chat(step: Prepared): Promise<Handled> {
   const toolTokens = toolsTokens(tools);
   let compacted = 0;
   let madeRoom = false;
+  let compactionFault: string | null = null;
   const load = (shrink: number): Parameters<typeof fitRequest>[1] => ({
     messages: spoken(run, history),
     systemTokens,
@@ -65,7 +66,10 @@ export async function chat(step: Prepared): Promise<Handled> {
       if (compacted >= wanted) return 'ready';
       compacted = wanted;
       const result = await compact(step, history, route, systemTokens + toolTokens, shrink < 1);
-      if (result.kind === 'unchanged') return 'ready';
+      if (result.kind === 'unchanged') {
+        compactionFault = result.fault ?? null;
+        return 'ready';
+      }
       if (result.kind !== 'compacted') return result;
       madeRoom = shrink < 1;
       history = result.history;
@@ -85,9 +89,15 @@ export async function chat(step: Prepared): Promise<Handled> {
       keepReceived(step, history, end.received);
       return { kind: 'cancelled' } satisfies Stopped;
     case 'failed':
-      return failed(end.failure, historyValue(keepReceived(step, history, end.received)));
+      return failed(unshortened(end.failure, compactionFault), historyValue(keepReceived(step, history, end.received)));
   }
 }
+
+/** A request may be too long because what was to shorten it failed: that is what needs to be mended. */
+const unshortened = (failure: Failure, compactionFault: string | null): Failure =>
+  failure.code === 'capacity' && compactionFault !== null
+    ? { ...failure, message: `${failure.message}; compaction failed: ${compactionFault}` }
+    : failure;
 
 /** The history that this visit goes on from: what it made of it already, else its input. */
 function startingHistory(step: Prepared): History {
