@@ -206,7 +206,7 @@ function createLayers() {
       const digest = textOr(line['digest'], '');
       if (digest === '') return;
       const layer = { total: count(line['total']), completed: count(line['completed']) };
-      if (layer.completed > 0 && layer.completed < layer.total) downloaded = true;
+      if (layer.completed < layer.total) downloaded = true;
       layers.set(digest, layer);
     },
     sum(): { completed_bytes: number; total_bytes: number } {

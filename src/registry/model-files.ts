@@ -1,5 +1,7 @@
+import type { ModelFailure } from '../models/model.ts';
 import { sameName } from '../models/resolve.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
 import type { Backend, Backends } from './backends.ts';
 import type { Observer } from './observe.ts';
 
@@ -50,11 +52,7 @@ export function createModelFiles(deps: { readonly backends: Backends; readonly o
           }),
         signal,
       );
-      if (!pulled.ok) {
-        const code = pulled.failure.class === 'cancelled' ? 'cancelled' : 'model_unavailable';
-        const look = backend.implicit ? 'reins doctor' : `reins backend test ${backend.name}`;
-        throw new RuntimeError(code, pulled.failure.message, { hints: [look] });
-      }
+      if (!pulled.ok) throw notPulled(backend, input, pulled.failure);
       // So that the next run finds it.
       await observer.observe(backend, { timeoutMs: listMs, force: true });
       return { bytes: pulled.size_bytes === 0 ? null : pulled.size_bytes, present: !pulled.downloaded };
@@ -78,6 +76,27 @@ export function createModelFiles(deps: { readonly backends: Backends; readonly o
       throw new RuntimeError('model_unavailable', result.failure.message);
     },
   };
+}
+
+/** Classes of a server that nobody reached, or that wants something else than another try. */
+const notReached: ReadonlySet<string> = new Set(['connect', 'auth', 'permission', 'invalid_request']);
+
+/** What ended a download, with what mends it: a server that was reached goes on with what it has of the model. */
+function notPulled(backend: Backend, { name, backend: named }: PullWanted, failure: ModelFailure): RuntimeError {
+  const { message } = failure;
+  if (failure.class === 'cancelled') return new RuntimeError('cancelled', message);
+  if (failure.class === 'model_not_found') {
+    const where = `There is no model "${name}" to download; the names: https://ollama.com/library (${message})`;
+    return new RuntimeError('model_unavailable', where);
+  }
+  if (notReached.has(failure.class)) {
+    const look = backend.implicit ? 'reins doctor' : `reins backend test ${backend.name}`;
+    return new RuntimeError('model_unavailable', message, { hints: [look] });
+  }
+  const again = `reins model pull ${quote(name)}${named === null ? '' : ` --backend ${quote(named)}`}`;
+  return new RuntimeError('model_unavailable', `${message}; what the server has of the model stays`, {
+    hints: [again],
+  });
 }
 
 function pullBackend(backends: Backends, { backend: name, url, sha256 }: PullWanted): Backend {

@@ -208,13 +208,24 @@ describe('with a model server', () => {
             model_info: { 'general.architecture': 'x', 'x.context_length': 4096 },
           }),
         );
-      } else response.end('{}');
+      } else if (request.url === '/api/pull') response.write('{"status":"pulling manifest"}\n');
+      else response.end('{}');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await world.run(['backend', 'add', 'local', '--url', url]);
   });
   afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  test('a download ends with the time that it was given', async () => {
+    expect(await world.run(['model', 'pull', 'big', '--timeout', '300ms'])).toMatchObject({
+      code: 124,
+      stdout: '',
+      stderr: expect.stringContaining(
+        'the download was not done within --timeout (0.3 s); what the server has of it stays',
+      ),
+    });
+  });
 
   test('backend test and model list ask it', async () => {
     expect((await world.run(['backend', 'test', 'local'])).stdout).toMatch(/^reachable; 1 chat model; \d+ ms\n$/);

@@ -378,6 +378,17 @@ describe('download by an Ollama server', () => {
     expect(await pullOllama(target, 'm', () => {}, never())).toEqual({ ok: true, size_bytes: 5, downloaded: false });
   });
 
+  it('knows what was not there at first, however quickly it came', async () => {
+    const target = await serve(
+      lines(
+        { status: 'pulling a', digest: 'a', total: 5 },
+        { status: 'pulling a', digest: 'a', total: 5, completed: 5 },
+        { status: 'success' },
+      ),
+    );
+    expect(await pullOllama(target, 'm', () => {}, never())).toMatchObject({ ok: true, downloaded: true });
+  });
+
   it.each([
     [[{ error: 'pull model manifest: file does not exist' }], 'model_not_found'],
     [[{ status: 'pulling manifest' }], 'malformed'],

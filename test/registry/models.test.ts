@@ -281,6 +281,31 @@ describe('files on an ollama server', () => {
     expect(await refusal(pull(null))).toMatch(/^model_unavailable: cannot reach backend "ollama"/);
   });
 
+  it.each([
+    [
+      'pull model manifest: file does not exist',
+      'There is no model "m" to download; the names: https://ollama.com/library',
+      [],
+    ],
+    [
+      'write /models/a: no space left on device',
+      'no space left on device; what the server has of the model stays',
+      ['reins model pull m --backend a'],
+    ],
+  ])('say how to go on where the server says "%s"', async (error, message, hints) => {
+    const server = await serve((request, response) => {
+      if (request.url !== '/api/pull') return ollama([])(request, response);
+      json(response, { error });
+    });
+    await add('a', server.url, 'ollama');
+    const wanted = { name: 'm', backend: 'a', url: null, sha256: null };
+    await expect(rooms.models.pullModel(wanted, () => {}, new AbortController().signal)).rejects.toMatchObject({
+      code: 'model_unavailable',
+      message: expect.stringContaining(message),
+      hints,
+    });
+  });
+
   it('are deleted with their declaration where they are', async () => {
     let names = ['m'];
     const server = await serve((request, response) => {

@@ -1,4 +1,4 @@
-import { usage } from '../../schema/errors.ts';
+import { RuntimeError, usage } from '../../schema/errors.ts';
 import { capabilityNames, type ModelRow } from '../../schema/registry.ts';
 import { quote } from '../../text/quote.ts';
 import { formatBytes, plural } from '../../view/format.ts';
@@ -120,6 +120,14 @@ const pull: Handler = async (context) => {
   const client = await context.client();
   const stop = new AbortController();
   const ignore = context.process.onSignal('SIGINT', () => stop.abort());
+  // The usual limit of an invocation is none for a download; one that was given is.
+  const limit = context.globals.timeoutMs ?? 0;
+  let expired = false;
+  const expire = (): void => {
+    expired = true;
+    stop.abort();
+  };
+  const timer = limit > 0 ? setTimeout(expire, limit) : undefined;
   let lastStatus = '';
   try {
     const pulled = await client.pullModel(
@@ -140,9 +148,14 @@ const pull: Handler = async (context) => {
     await said(context, sentence, { model: name(context), ...pulled });
     return 0;
   } catch (error) {
+    if (expired) {
+      const message = `the download was not done within --timeout (${limit / 1000} s); what the server has of it stays`;
+      throw new RuntimeError('timeout', message);
+    }
     if (stop.signal.aborted) return 130;
     throw error;
   } finally {
+    clearTimeout(timer);
     ignore();
   }
 };
