@@ -1,5 +1,4 @@
 import { realpathSync, statSync } from 'node:fs';
-import type { ExecuteConfig } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type Instructions, type InstructionsSource, instructionsVariable } from '../schema/instructions.ts';
 import { readsFiles } from '../schema/message.ts';
@@ -11,7 +10,7 @@ import { noSources } from '../tools/source.ts';
 import { readImages } from './images.ts';
 import { hostsOf } from './parts.ts';
 import type { PreparedRun } from './prepared-run.ts';
-import type { PrepareDeps, ReadyWanted, RunDefaults } from './ports.ts';
+import type { PrepareDeps } from './ports.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
 import type { ChainUse } from '../workspace/find-chain.ts';
@@ -48,8 +47,9 @@ export async function prepareRun(
   const { root, confined } = rootOf(deps, input.allowed_dir);
   const defaults = await deps.defaults({ model: input.model, provider: input.provider });
   let first: RouteName | null = null;
-  if (chain.has_model_task) {
-    const found = await deps.preRun({ ...defaults, ...namedByTasks(chain.text, defaults) }, loaded);
+  const named = chain.has_model_task ? chain.modelNames(input.variables, defaults) : null;
+  if (named !== null) {
+    const found = await deps.preRun({ ...defaults, ...named }, loaded);
     if (found.kind === 'obstacle') throw found.error;
     first = found.first;
   }
@@ -200,33 +200,6 @@ const chainWanted = (use: ChainUse, { chain_path, chain_name, chain_text, trust 
   text: chain_text,
   trust,
 });
-
-/**
- * Names that the model tasks give themselves, when none of them uses the default alone: then one of those must be ready
- * (08 §12.3). A name with a macro is the default's business.
- */
-function namedByTasks(chainText: string, defaults: RunDefaults): Pick<ReadyWanted, 'models' | 'providers'> {
-  // Normalised and vetted text of our own reader.
-  const { tasks } = JSON.parse(chainText) as { tasks: readonly { execute_config?: ExecuteConfig }[] };
-  const models = new Set<string>();
-  const providers = new Set<string>();
-  const isLiteral = (name: string): boolean => !name.includes('{{');
-  const namesOf = (first: string | undefined, more: readonly string[] | undefined): readonly string[] =>
-    [first ?? '', ...(more ?? [])].filter((name) => name !== '');
-  for (const { execute_config: config } of tasks) {
-    if (config === undefined) continue;
-    const wanted = namesOf(config.model, config.models);
-    if (wanted.length > 0 && !wanted.some(isLiteral)) return {};
-    for (const name of wanted) models.add(isLiteral(name) ? name : defaults.model);
-    const types = namesOf(config.provider, config.providers);
-    if (types.some(isLiteral)) for (const type of types) providers.add(isLiteral(type) ? type : defaults.provider);
-  }
-  providers.delete('');
-  return {
-    ...(models.size === 0 ? {} : { models: [...models] }),
-    ...(providers.size === 0 ? {} : { providers: [...providers] }),
-  };
-}
 
 /** 05 §2.7: resolved to its real path once; it comes from the operator only. */
 function rootOf(deps: PrepareDeps, allowedDir: string | null): { root: string; confined: boolean } {

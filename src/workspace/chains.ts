@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readChain } from '../chain/document.ts';
 import { chainGraph } from '../chain/graph.ts';
+import { type ModelNames, modelNames } from '../chain/model-names.ts';
 import { mayUse } from '../chain/providers.ts';
 import { type Chain, type Finding, isModelHandler } from '../schema/chain.ts';
 import type { ChainGraph } from '../schema/document-views.ts';
@@ -53,6 +54,11 @@ export type RunnableChain = {
   readonly debug: boolean;
   /** Whether any task speaks to a model: without one nothing is probed (08 §12.3). */
   readonly has_model_task: boolean;
+  /** The models that must be ready, with the variables of a run; null where the run itself tells what is missing. */
+  modelNames(
+    variables: Readonly<Record<string, string>>,
+    defaults: { readonly model: string; readonly provider: string },
+  ): ModelNames | null;
   /** Whether any task may call a tool of this provider, or this one. */
   mayUse(provider: string, tool?: string): boolean;
   /** The most that a task lets a model answer, in tokens; null where none says so, or in words that only a run knows. */
@@ -62,11 +68,14 @@ export type RunnableChain = {
   readonly warnings: readonly string[];
 };
 
+type ModelNamesArguments = Parameters<RunnableChain['modelNames']>;
+
 /** What a run asks of a chain before it begins. */
 const factsOf = (chain: Chain, text: string) => ({
   text,
   debug: chain.debug === true,
   has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
+  modelNames: (...given: ModelNamesArguments) => modelNames(chain, ...given),
   mayUse: (provider: string, tool?: string) => mayUse(chain, provider, tool),
   max_tokens: mostTokens(chain),
 });

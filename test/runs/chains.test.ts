@@ -281,3 +281,22 @@ it('starts when any of the models that a task names is served', async () => {
   writeFileSync(path, JSON.stringify(chainOf({ model: '{{var:model}}', models: ['m'] })));
   expect(await app.run({ chain_path: path, model: 'nowhere' })).toMatchObject({ exit_code: 0, model: 'm' });
 });
+
+it('needs the models that its variables name, not the default that nothing uses', async () => {
+  const config = { model: '{{var:writer}}', models: ['{{var:second|}}'], provider: '{{var:by|scripted}}' };
+  app = await scriptedApp({
+    turns: [{ match: {}, reply: { text: 'ok' } }],
+    chain: { id: 'c', tasks: [{ id: 'write', handler: 'chat_completion', execute_config: config }] },
+  });
+  const run = (variables: Readonly<Record<string, string>>) => app?.run({ model: 'absent', variables });
+  expect(await run({ writer: 'm' })).toMatchObject({ status: 'completed', model: 'm' });
+  expect(await run({ writer: 'none', second: 'm' })).toMatchObject({ status: 'completed', model: 'm' });
+  await expect(run({ writer: 'none' })).rejects.toMatchObject({
+    code: 'setup_unhealthy',
+    message: expect.stringContaining('"none"'),
+  });
+  // No default would mend it.
+  expect(await run({})).toMatchObject({
+    error: { class: 'task_error', message: expect.stringContaining('the variable writer is not set; pass --var') },
+  });
+});
