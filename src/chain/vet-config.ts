@@ -172,6 +172,21 @@ function vetRetry(retry: Shape, findings: Findings): void {
   for (const name of ['initial_backoff', 'max_backoff', 'rate_limit_min_wait']) {
     if (!hasMacro(retry.text(name) ?? '')) checkDuration(retry, name, findings);
   }
+  warnNoFallback(retry, findings);
+}
+
+/** A fallback that no failure leads to looks like a safety that is not there (04 §12). */
+function warnNoFallback(retry: Shape, findings: Findings): void {
+  const fallback = retry.member('fallback_model_id');
+  if (fallback === null || saysNothing(fallback.value)) return;
+  const after = Number(retry.number('fallback_after')?.value ?? 0);
+  const attempts = Math.max(1, Number(retry.number('max_attempts')?.value ?? 1));
+  if (after > 0 && after < attempts) return;
+  const why =
+    after > 0
+      ? `fallback_after is ${after} and max_attempts is ${attempts}, so no attempt is left for it`
+      : 'fallback_after says after how many failures, and 0 or nothing is never';
+  findings.warning('member_unused', placeOfMember(fallback), `the model of fallback_model_id is never asked: ${why}`);
 }
 
 function vetCompact(compact: Shape, findings: Findings): void {

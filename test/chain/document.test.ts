@@ -627,6 +627,18 @@ describe('warnings', () => {
       chainOf({ id: 'a', handler: 'prompt_to_string', execute_config: { tools: ['web'], hide_tools: [], model: 'm' } }),
       ['warning member_unused /tasks/0/execute_config/tools'],
     ],
+    ...([{}, { fallback_after: 0 }, { max_attempts: 3, fallback_after: 3 }, { fallback_after: 1 }] as const).map(
+      (retry): [string, string, readonly string[]] => [
+        `a fallback that is never asked: ${JSON.stringify(retry)}`,
+        taskWith({ execute_config: { retry_policy: { fallback_model_id: 'm', ...retry } } }),
+        ['warning member_unused /tasks/0/execute_config/retry_policy/fallback_model_id'],
+      ],
+    ),
+    [
+      'a fallback that is asked',
+      taskWith({ execute_config: { retry_policy: { fallback_model_id: 'm', max_attempts: 2, fallback_after: 1 } } }),
+      [],
+    ],
     [
       'operands that are not read',
       taskWith(branchesOf({ operator: 'default', when: 'x', edge: '' })),
