@@ -73,7 +73,10 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     const admission = await step.clock.outside(() => run.host.openTurn(requestFor(step, plan, models)));
     const admitted = run.deps.now();
     if (admission.kind === 'refused') {
-      return { kind: 'failed', failure: failure(admission.error.code, admission.error.message), received: null };
+      const { code, message } = admission.error;
+      // Why another model was wanted at all is what needs to be mended first.
+      const before = lastFailure === null ? '' : `; before that: ${lastFailure.message}`;
+      return { kind: 'failed', failure: failure(code, message + before), received: null };
     }
     if (admission.kind !== 'go') return admission;
     if (admission.tools !== undefined) run.retool(admission.tools);
@@ -103,7 +106,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
 
     const { error } = tried;
     const received = plan.streams && hasArrived(tried.received) ? tried.received : null;
-    if (step.clock.expired) return { kind: 'failed', failure: timedOut(step), received };
+    if (step.clock.expired) return { kind: 'failed', failure: timedOut(step, lastFailure), received };
     if (run.signal.aborted) return stoppedTurn(step, received);
     lastFailure = failureOf(error, route);
     const { code, retried } = classOf(error);
@@ -149,7 +152,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
       model: models[0] ?? route.model,
     });
     await run.deps.sleep(wait.ms, step.clock.signal);
-    if (step.clock.expired) return { kind: 'failed', failure: timedOut(step), received: null };
+    if (step.clock.expired) return { kind: 'failed', failure: timedOut(step, lastFailure), received: null };
     if (run.signal.aborted) return stoppedTurn(step, null);
   }
 }
@@ -185,10 +188,15 @@ function stoppedTurn(step: Step, received: Reply | null): TurnEnd {
 const limitText = (timeout: Task['timeout']): string =>
   typeof timeout === 'number' ? `${timeout}ns` : (timeout ?? '');
 
-/** The failure of an attempt whose `timeout` is over (04 §15.5); unlike the run's own, `on_failure` sees it. */
-export const timedOut = (step: Step): Failure => ({
+/**
+ * The failure of an attempt whose `timeout` is over (04 §15.5); unlike the run's own, `on_failure` sees it.
+ * @param before why the time went by, where a server had answered
+ */
+export const timedOut = (step: Step, before: Failure | null = null): Failure => ({
   code: 'timeout',
-  message: `the time limit of the task (${limitText(step.task.timeout)}) is over`,
+  message:
+    `the time limit of the task (${limitText(step.task.timeout)}) is over` +
+    (before === null ? '' : `; before that: ${before.message}`),
   final: false,
   retriable: true,
 });

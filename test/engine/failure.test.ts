@@ -228,7 +228,12 @@ describe('a failed task', () => {
       script: Array.from({ length: 9 }, () => fails({ class: 'server_error' })),
     });
     expect(played.requests).toHaveLength(3);
-    expect(played.end).toMatchObject({ error: { class: 'timeout' } });
+    expect(played.end).toMatchObject({
+      error: {
+        class: 'timeout',
+        message: expect.stringMatching(/the time limit of the task \(5s\) is over; before that: .+ \(model /),
+      },
+    });
   });
 
   it('tells the gate what a call has left, and does not count the time of people', async () => {

@@ -233,6 +233,22 @@ describe('retries', () => {
     ]);
   });
 
+  it('tells why the fallback was wanted where nothing serves it', async () => {
+    const error = { code: 'model_unavailable', message: 'No backend serves "m2"' } as const;
+    const played = await play({
+      chain: chat({ model: 'm1', retry_policy: { ...retry, fallback_model_id: 'm2', fallback_after: 1 } }),
+      script: [fails({ class: 'server_error', message: 'boom' })],
+      openTurn: (request) =>
+        request.models[0] === 'm1' ? { kind: 'go', routes: [{ ...route, model: 'm1' }] } : { kind: 'refused', error },
+    });
+    expect(played.end).toMatchObject({
+      error: {
+        class: 'model_unavailable',
+        message: expect.stringMatching(/No backend serves "m2"; before that: boom \(model m1/),
+      },
+    });
+  });
+
   it('does not wait for another model as long as the refusing one asks', async () => {
     const played = await play({
       chain: chat({ model: 'm1', retry_policy: { ...retry, fallback_model_id: 'm2', fallback_after: 1 } }),
