@@ -1,4 +1,4 @@
-import type { FinishReason, Image, Message, Usage } from '../schema/message.ts';
+import type { FinishReason, Image, Message, ToolCallPart, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import { isObject } from '../text/json-object.ts';
 import { ownMember } from '../text/own-member.ts';
@@ -105,6 +105,19 @@ function blocksOf(message: Message): readonly unknown[] {
   return Array.isArray(blocks) ? blocks : [];
 }
 
+/** How much of the text, in characters, and how many calls stood ahead of a thinking block. */
+type Place = readonly [text: number, calls: number];
+
+/** The places of those blocks; a message of an earlier version has none, and all of them stand at its head. */
+function placesOf(message: Message): readonly Place[] {
+  const places = ownMeta(message, 'anthropic')?.['places'];
+  const list: readonly unknown[] = Array.isArray(places) ? places : [];
+  return blocksOf(message).map((_, index) => {
+    const place = list[index];
+    return Array.isArray(place) ? [count(place[0]), count(place[1])] : [0, 0];
+  });
+}
+
 const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
   request.tools.map((tool) => ({
     name: names.toWire(`${tool.tools}.${tool.tool}`),
@@ -145,17 +158,34 @@ function assistantBlocks(
   ids: (id: string) => string,
   names: WireNames,
 ): readonly unknown[] {
-  return [
-    ...(withThinking ? blocksOf(message) : []),
-    ...textBlocks(message.content),
-    ...(message.tool_calls ?? []).map((call) => ({
-      type: 'tool_use',
-      id: ids(call.id),
-      name: names.toWire(call.function.name),
-      input: argumentsObject(call.function.arguments),
-    })),
-  ];
+  const { content, tool_calls: calls = [] } = message;
+  const made: unknown[] = [];
+  let text = 0;
+  let call = 0;
+  const upTo = ([toText, toCall]: Place): void => {
+    made.push(...textBlocks(content.slice(text, toText)));
+    made.push(...calls.slice(call, toCall).map((one) => useBlock(one, ids, names)));
+    text = Math.max(text, toText);
+    call = Math.max(call, toCall);
+  };
+  if (withThinking) {
+    const places = placesOf(message);
+    // What was thought between two pieces goes back between them: the service refuses blocks that were moved.
+    for (const [index, block] of blocksOf(message).entries()) {
+      upTo(places[index] ?? [text, call]);
+      made.push(block);
+    }
+  }
+  upTo([content.length, calls.length]);
+  return made;
 }
+
+const useBlock = (call: ToolCallPart, ids: (id: string) => string, names: WireNames): unknown => ({
+  type: 'tool_use',
+  id: ids(call.id),
+  name: names.toWire(call.function.name),
+  input: argumentsObject(call.function.arguments),
+});
 
 /** Results stand before other content because they follow their assistant message directly in the history. */
 function userBlocks(message: Message, ids: (id: string) => string): readonly unknown[] {
@@ -207,7 +237,13 @@ type ThinkingBlock = { type: 'thinking'; thinking: string; signature: string } |
 
 function createDecoder(origin: Origin, names: WireNames): Decoder {
   const thinking = new Map<number, ThinkingBlock>();
+  const places = new Map<number, Place>();
+  /** The call that a block is. */
   const calls = new Map<number, number>();
+  /** Blocks of kinds that nobody asked for, such as tools that a service runs by itself. */
+  const others = new Set<number>();
+  let begun = 0;
+  let written = 0;
   /** Blocks whose input came whole where it usually begins empty: deltas say it again. */
   const whole = new Set<number>();
   const tokens = { input: 0, cached: 0, output: 0 };
@@ -223,30 +259,39 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
     tokens.output = count(value['output_tokens']) || tokens.output;
   };
 
+  const write = (text: string, parts: Parts): void => {
+    written += text.length;
+    parts.text(text);
+  };
+
   const startBlock = (index: number, block: Readonly<Record<string, unknown>>, parts: Parts): void => {
     switch (block['type']) {
       case 'text':
-        if (typeof block['text'] === 'string') parts.text(block['text']);
+        if (typeof block['text'] === 'string') write(block['text'], parts);
         return;
       case 'thinking': {
         const text = textOr(block['thinking'], '');
         const signature = textOr(block['signature'], '');
         thinking.set(index, { type: 'thinking', thinking: text, signature });
+        places.set(index, [written, begun]);
         parts.thinking(text);
         return;
       }
       case 'redacted_thinking':
         thinking.set(index, { type: 'redacted_thinking', data: block['data'] });
+        places.set(index, [written, begun]);
         return;
       case 'tool_use': {
-        calls.set(index, calls.size);
+        // A proxy may give every block the same index.
+        calls.set(index, begun);
+        begun += 1;
         const { id, name, input } = block;
         const given = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
         if (given === '') whole.delete(index);
         else whole.add(index);
         parts.add({
           kind: 'tool_call',
-          index: calls.size - 1,
+          index: begun - 1,
           ...(typeof id === 'string' && id !== '' ? { id } : {}),
           name: names.toEngine(textOr(name, '')),
           ...(given === '' ? {} : { arguments_delta: given }),
@@ -254,14 +299,17 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         return;
       }
       default:
+        calls.delete(index);
+        others.add(index);
     }
   };
 
   const readDelta = (index: number, delta: Readonly<Record<string, unknown>>, parts: Parts): void => {
     const { text, partial_json: json, thinking: thought, signature } = delta;
-    if (typeof text === 'string') parts.text(text);
+    if (typeof text === 'string') write(text, parts);
     else if (typeof json === 'string') {
       const call = calls.get(index);
+      if (call === undefined && others.has(index)) return;
       if (call === undefined) failMalformed(parts, origin, 'arguments of a tool call that was not begun');
       else if (json !== '' && !whole.has(index)) parts.add({ kind: 'tool_call', index: call, arguments_delta: json });
     }
@@ -334,8 +382,12 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         };
         parts.add({ kind: 'usage', usage });
       }
-      const blocks = [...thinking].sort((a, b) => a[0] - b[0]).map(([, block]) => block);
-      if (blocks.length > 0) parts.add({ kind: 'meta', provider_meta: { anthropic: { blocks } } });
+      const sorted = [...thinking].sort((a, b) => a[0] - b[0]);
+      const blocks = sorted.map(([, block]) => block);
+      // At the head of the message, as nearly always, there is nothing to say of it.
+      const positions = sorted.map(([index]) => places.get(index) ?? [0, 0]);
+      const placed = positions.some(([text, before]) => text > 0 || before > 0) ? { places: positions } : {};
+      if (blocks.length > 0) parts.add({ kind: 'meta', provider_meta: { anthropic: { blocks, ...placed } } });
       finishParts(parts, origin, reason ?? 'other');
     },
   };

@@ -183,6 +183,40 @@ describe('thinking (08 §5.5, §8)', () => {
     expect(body(1)['messages']).toMatchObject([{}, { content: [thought, hidden, { type: 'tool_use' }] }, {}]);
   });
 
+  it('hands them back where they stood between text and calls', async () => {
+    const thinking = (index: number, signature: string) =>
+      frame({ type: 'content_block_start', index, content_block: { type: 'thinking', thinking: 'hm', signature } });
+    const use = (index: number, id: string) =>
+      frame({ type: 'content_block_start', index, content_block: { type: 'tool_use', id, name: 'a', input: {} } });
+    const raw =
+      [thinking(0, 's1'), textBlock('I look. ', 1), thinking(2, 's2'), textBlock('Both.', 3), use(4, 't1')].join('') +
+      [thinking(5, 's3'), use(6, 't2'), stop('tool_use')].join('');
+    const { model } = await start('anthropic', inTurn(sends('anthropic', raw), ok), thinks);
+    const parts = merged(await collect(model, request({ think: 'low', tools: [readFile] })));
+    const meta = parts.find((part) => part.kind === 'meta');
+    const reply = assistant('I look. Both.', {
+      tool_calls: [call('t1', '{}'), call('t2', '{}')],
+      ...(meta?.kind === 'meta' ? { provider_meta: meta.provider_meta } : {}),
+    });
+    const results = [result('t1', 'x'), result('t2', 'y')];
+    await collect(model, request({ think: 'low', messages: [user('go'), reply, ...results] }));
+    expect(body(1)['messages']).toMatchObject([
+      {},
+      {
+        content: [
+          { signature: 's1' },
+          { text: 'I look. ' },
+          { signature: 's2' },
+          { text: 'Both.' },
+          { id: 't1' },
+          { signature: 's3' },
+          { id: 't2' },
+        ],
+      },
+      {},
+    ]);
+  });
+
   it('does not hand them back once a person has spoken again', async () => {
     const { model } = await start('anthropic', ok, thinks);
     const reply = assistant('a', { provider_meta: { anthropic: { blocks: [{ type: 'thinking' }] } } });
@@ -369,6 +403,30 @@ describe('reply of an Anthropic server', () => {
   it('reads an error that has no type', async () => {
     expect(await reads('data: {"error":{"message":"no such key"}}\n\n')).toMatchObject([
       { kind: 'error', error: { message: 'backend "b" reported an error: no such key' } },
+    ]);
+  });
+
+  it('tells calls apart that a proxy gives one index', async () => {
+    const use = (id: string, json: string) =>
+      frame({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id, name: 'a', input: {} } }) +
+      frame({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: json } });
+    expect(await reads(use('t1', '{"p":1}') + use('t2', '{"p":2}') + stop('tool_use'))).toMatchObject([
+      { kind: 'tool_call', index: 0, id: 't1', name: 'a', arguments_delta: '{"p":1}' },
+      { kind: 'tool_call', index: 1, id: 't2', name: 'a', arguments_delta: '{"p":2}' },
+      { kind: 'finish', reason: 'tool_calls' },
+    ]);
+  });
+
+  it('passes over blocks of a kind that nobody asked for', async () => {
+    const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
+    const raw =
+      frame({ type: 'content_block_start', index: 0, content_block: search }) +
+      frame({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"q":1}' } }) +
+      textBlock('found', 1) +
+      stop('end_turn');
+    expect(await reads(raw)).toMatchObject([
+      { kind: 'text', text: 'found' },
+      { kind: 'finish', reason: 'stop' },
     ]);
   });
 
