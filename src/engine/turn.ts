@@ -51,7 +51,7 @@ export type TurnEnd =
 
 /** A try at one route. */
 type Tried =
-  | { readonly kind: 'unsent'; readonly failure: Failure }
+  | { readonly kind: 'unsent'; readonly failure: Failure; readonly fitsAsCounted: boolean }
   | { readonly kind: 'finished'; readonly reply: Reply; readonly reason: FinishReason; readonly usage: Usage }
   | Extract<StreamEnd, { kind: 'broken' }>;
 
@@ -95,8 +95,8 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     const { route, tried } = await tryCandidates(step, plan, routes, failures + 1, shrink, unavailable);
     if (tried.kind === 'unsent') {
       // Nothing can be left out, and what we know of the limit is not what the provider found: its own words stand.
-      const unlearned = shrink < 1 && run.state.contexts[routeKey(route)] === undefined;
-      const refusal = unlearned ? lastFailure : null;
+      const unlearned = run.state.contexts[routeKey(route)] === undefined;
+      const refusal = shrink < 1 && (unlearned || tried.fitsAsCounted) ? lastFailure : null;
       return { kind: 'failed', failure: refusal ?? tried.failure, received: null };
     }
     if (tried.kind === 'finished') {
@@ -231,7 +231,7 @@ async function tryCandidates(
 async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: number, shrink: number): Promise<Tried> {
   const { run, clock } = step;
   const fitted = plan.fit(route, shrink);
-  if (fitted.kind === 'failed') return { kind: 'unsent', failure: fitted.failure };
+  if (fitted.kind === 'failed') return { ...fitted, kind: 'unsent' };
   select(step, route);
   const numCtx = contextLength(run, route, fitted.tokens, plan.settings.max_tokens ?? null);
   const request: ModelRequest = {
@@ -271,7 +271,7 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
   } catch (error) {
     // An adapter that cannot be made (an optional package that is not installed) fails the call, not the run.
     if (!(error instanceof RuntimeError)) throw error;
-    return { kind: 'unsent', failure: failure(error.code, error.message) };
+    return { kind: 'unsent', failure: failure(error.code, error.message), fitsAsCounted: false };
   }
   end = refuseEmpty(end);
   const call = { route, estimated: fitted.tokens, chunks, apiMs: lasted({ run, startedAt }) };

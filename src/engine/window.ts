@@ -71,7 +71,8 @@ export type Load = {
 
 export type Fitted =
   | { readonly kind: 'fits'; readonly messages: readonly Message[]; readonly tokens: number }
-  | { readonly kind: 'failed'; readonly failure: Failure };
+  /** `fitsAsCounted`: our own numbers would let it through, so only who refused it can say by how much it is too long. */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly fitsAsCounted: boolean };
 
 /**
  * Keeps a request inside the context of a route (04 §13.3): as it is, shifted, or refused with the numbers. Affects
@@ -91,13 +92,14 @@ export function fitRequest(step: Step, load: Load, route: Route, shrink: number)
   const budget = Math.floor((load.refused === true ? Math.min(whole, tokens) : whole) * shrink);
   if (tokens <= budget) return { kind: 'fits', messages: load.messages, tokens: tokens + overhead };
   const overflow = { load, tokens, ratio, limit, reserve, raise: whatRaises(run, route, limit) };
-  if (!load.shift) return { kind: 'failed', failure: tooLong(overflow) };
+  const fitsAsCounted = tokens <= whole;
+  if (!load.shift) return { kind: 'failed', failure: tooLong(overflow), fitsAsCounted };
 
   const shifted = shiftHistory(load.messages, budget, {
     gap: (text) => newMessage(run, { role: 'user', content: text }),
     shorten,
   });
-  if (shifted.kind === 'too_large') return { kind: 'failed', failure: tooLong(overflow) };
+  if (shifted.kind === 'too_large') return { kind: 'failed', failure: tooLong(overflow), fitsAsCounted };
   if (shifted.kind === 'shifted') {
     emit(step, {
       kind: 'context_shifted',

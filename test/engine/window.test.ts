@@ -145,6 +145,13 @@ describe('a history that outgrows the context', () => {
     expect(played.end).not.toMatchObject({ error: { message: expect.stringContaining('131072') } });
   });
 
+  it('says it, too, where the limit that the provider names is above what we count', async () => {
+    const message = 'prompt is too long: 250000 tokens > 200000 maximum';
+    const script = [fails({ class: 'context_exceeded', message, context_tokens: 200_000 })];
+    const played = await play({ chain: chat({ shift: true }, 131_072), job: session(1), script });
+    expect(played.end).toMatchObject({ error: { class: 'capacity', message: expect.stringContaining(message) } });
+  });
+
   it('shrinks what was refused where nothing is known of the context', async () => {
     const played = await play({
       chain: chat({ shift: true }, 131_072),
