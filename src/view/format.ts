@@ -56,6 +56,9 @@ export function formatSpan(ms: number): string {
   return formatRemaining(ms);
 }
 
+/** A count with its thousands apart: `12,345`. `toLocaleString` loads the rules of a language, 16 ms in the browser. */
+export const formatCount = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+
 /** Decimal units: `812 B`, `4.7 GB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;

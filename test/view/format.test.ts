@@ -3,6 +3,7 @@ import {
   cut,
   formatAge,
   formatBytes,
+  formatCount,
   formatRemaining,
   formatSeconds,
   formatShort,
@@ -58,6 +59,7 @@ test('step durations are microseconds, milliseconds or seconds', () => {
 
 test('sizes and counts read well', () => {
   expect([812, 1500, 4_700_000_000].map(formatBytes)).toEqual(['812 B', '1.5 kB', '4.7 GB']);
+  expect([0, 812, 1500, 4_700_000].map(formatCount)).toEqual(['0', '812', '1,500', '4,700,000']);
   expect([plural(1, 'message'), plural(2, 'message')]).toEqual(['1 message', '2 messages']);
 });
 

@@ -1,4 +1,5 @@
 import { client } from '../data/client.ts';
+import { formatCount } from '../../src/view/format.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
 import { announce } from '../frame/announce.tsx';
@@ -51,8 +52,7 @@ export function Models() {
                   {
                     label: 'Context',
                     right: true,
-                    cell: ({ context_length }) =>
-                      context_length === null ? 'unknown' : context_length.toLocaleString(),
+                    cell: ({ context_length }) => (context_length === null ? 'unknown' : formatCount(context_length)),
                   },
                   {
                     label: 'Can',

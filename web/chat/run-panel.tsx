@@ -1,3 +1,4 @@
+import { memo } from 'react';
 import { Link } from 'wouter';
 import { formatSpan } from '../../src/view/format.ts';
 import type { RunRecord } from '../../src/schema/run-record.ts';
@@ -7,8 +8,13 @@ import { Bounds } from '../runs/bounds.tsx';
 import { queueWords } from '../runs/use-run.ts';
 import { RunPicture } from '../runs/run-picture.tsx';
 
-/** Beside a chat on a wide screen: the newest run as a picture, and what it has used of its bounds. */
-export function RunPanel({ runId, run }: { readonly runId: string | null; readonly run: Data<RunRecord> }) {
+type RunPanelProps = { readonly runId: string | null; readonly run: Data<RunRecord> };
+
+/**
+ * Beside a chat on a wide screen: the newest run as a picture, and what it has used of its bounds. It changes with its
+ * run, not with each delta of an answer.
+ */
+export const RunPanel = memo(({ runId, run }: RunPanelProps) => {
   return (
     <aside className="run-panel" aria-label="The run">
       {runId === null ? (
@@ -30,4 +36,4 @@ export function RunPanel({ runId, run }: { readonly runId: string | null; readon
       )}
     </aside>
   );
-}
+});

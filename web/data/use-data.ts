@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import type { FeedEntry } from '../../src/schema/feed.ts';
 import { connection } from './client.ts';
@@ -121,12 +121,9 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
   }, [topicNames, reload]);
 
   const current = held.key === key;
-  return {
-    value: current ? held.value : null,
-    error: current ? held.error : null,
-    stale: !isOpen,
-    reload,
-  };
+  const value = current ? held.value : null;
+  const error = current ? held.error : null;
+  return useMemo(() => ({ value, error, stale: !isOpen, reload }), [value, error, isOpen, reload]);
 }
 
 /** Of one key: how many are on their way, and what is to be done when one of them is there. */

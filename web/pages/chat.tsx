@@ -133,11 +133,15 @@ function Conversation({
   const [acting, act] = useState(false);
   const chosen = optionsOf(name);
   const options = useStore(chosen);
-  const again = (text: string) => {
+  // The same one for every delta: with another, each message in the page would be drawn again.
+  const latest = useRef({ chat, options });
+  latest.current = { chat, options };
+  const again = useCallback((text: string) => {
+    const { chat, options } = latest.current;
     const last = chat.items.findLast((item) => item.kind === 'user');
     const wanted = text === '' && last?.kind === 'user' ? last.text : text;
     if (wanted !== '') chat.send(wanted, options);
-  };
+  }, []);
   const use = useCallback((text: string) => addToDraft(name, text), [name]);
   const last = chat.items.at(-1);
   const rests = last?.kind === 'end' && restsAt(last);

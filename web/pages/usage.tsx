@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import type { UsageRow } from '../../src/client/routes/usage.ts';
+import { formatCount } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
@@ -67,11 +68,11 @@ function Totals({ rows }: { readonly rows: readonly UsageRow[] }) {
       keyOf={({ model }) => model}
       columns={[
         { label: 'Model', cell: ({ model }) => <span className="mono">{model}</span> },
-        { label: 'Runs', right: true, cell: ({ runs }) => runs.toLocaleString() },
-        { label: 'Tokens in', right: true, cell: ({ input_tokens }) => input_tokens.toLocaleString() },
-        { label: 'Tokens out', right: true, cell: ({ output_tokens }) => output_tokens.toLocaleString() },
+        { label: 'Runs', right: true, cell: ({ runs }) => formatCount(runs) },
+        { label: 'Tokens in', right: true, cell: ({ input_tokens }) => formatCount(input_tokens) },
+        { label: 'Tokens out', right: true, cell: ({ output_tokens }) => formatCount(output_tokens) },
         { label: 'Model time', right: true, cell: ({ model_ms }) => measures.time.format(model_ms) },
-        { label: 'Asks', right: true, cell: ({ asks }) => asks.toLocaleString() },
+        { label: 'Asks', right: true, cell: ({ asks }) => formatCount(asks) },
         { label: 'Waited for you', right: true, cell: ({ waited_ms }) => measures.time.format(waited_ms) },
       ]}
     />

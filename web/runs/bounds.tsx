@@ -1,4 +1,5 @@
 import type { RunRecord } from '../../src/schema/run-record.ts';
+import { formatCount } from '../../src/view/format.ts';
 
 const words = { turns: 'model calls', tool_calls: 'tool calls', tokens: 'tokens' } as const;
 
@@ -11,8 +12,8 @@ export const Bounds = ({ run }: { readonly run: Pick<RunRecord, 'bounds'> }) => 
         <div key={name} className="facts-row">
           <dt>{words[name]}</dt>
           <dd>
-            {used.toLocaleString()}
-            {max === null ? '' : ` of ${max.toLocaleString()}`}
+            {formatCount(used)}
+            {max === null ? '' : ` of ${formatCount(max)}`}
             {max === null ? null : <progress value={used} max={max} aria-label={words[name]} />}
           </dd>
         </div>

@@ -1,12 +1,12 @@
 import type { UsageRow } from '../../src/client/routes/usage.ts';
-import { formatRemaining } from '../../src/view/format.ts';
+import { formatCount, formatRemaining } from '../../src/view/format.ts';
 
 /** What is drawn: how it is read off a row, and how a sum is written. */
 export const measures = {
   tokens: {
     title: 'Tokens',
     of: (row: UsageRow) => row.input_tokens + row.output_tokens,
-    format: (sum: number) => sum.toLocaleString(),
+    format: formatCount,
   },
   time: {
     title: 'Time of the models',
@@ -16,7 +16,7 @@ export const measures = {
   asks: {
     title: 'Questions to you',
     of: (row: UsageRow) => row.asks,
-    format: (sum: number) => sum.toLocaleString(),
+    format: formatCount,
   },
 } as const;
 export type Measure = keyof typeof measures;
