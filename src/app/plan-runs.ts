@@ -60,7 +60,7 @@ export function openPlanRuns(deps: PlanRunsDeps) {
 
   const changes = createPlanChanges({ ...deps, workspace });
   return {
-    ...createPlanning({ ...deps, changes, models, executorTools, workspace }),
+    ...createPlanning({ ...deps, changes, models, executorTools, workspace, owner: prepare.owner }),
     ...createStepRuns({
       ...deps,
       models,

@@ -82,7 +82,7 @@ export function createPlanRoutes(deps: PlanRouteDeps) {
         shell: false,
         run: deps.request(options),
       };
-      const first = await deps.newPlan(wanted).catch((error: unknown) => {
+      const first = await orConflict(() => deps.newPlan(wanted)).catch((error: unknown) => {
         throw aboutSteps(error);
       });
       return first.kind === 'plan' ? shown(first.plan) : begun(first, { goal: goal.trim(), plan: null });
@@ -153,7 +153,7 @@ const aboutSteps = (error: unknown): unknown =>
     ? new RuntimeError(error.code, error.message, { cause: error, hints: error.hints, data: { param: 'steps' } })
     : error;
 
-/** A step that is in the way is a conflict here (09 §6.5). */
+/** A step that is in the way, or a goal that is planned already, is a conflict here (09 §6.5). */
 async function orConflict<T>(body: () => Promise<T>): Promise<T> {
   try {
     return await body();

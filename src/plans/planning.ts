@@ -18,6 +18,7 @@ import type { PlanChanges } from './plan-changes.ts';
 import { replanText, splitText } from './planner-texts.ts';
 import { readContext } from './read-context.ts';
 import { readStepFile, readSteps, type ReadSteps } from './read-steps.ts';
+import { type PlannedGoal, plannedGoal } from './planned-goal.ts';
 import { planRequest } from './request.ts';
 import type { PlanBooks } from './settle.ts';
 import { type PlanModels, plannerVariables } from './variables.ts';
@@ -30,10 +31,12 @@ export type PlanningDeps = {
   readonly models: () => PlanModels;
   readonly executorTools: (options: { readonly shell: boolean; readonly trust: readonly string[] }) => Promise<string>;
   readonly workspace: string;
+  /** The process, as the leases of its runs name it. */
+  readonly owner: string;
   readonly now: () => number;
 };
 
-type Start = Pick<Wanted, 'options' | 'variables' | 'model' | 'plan' | 'parent'>;
+type Start = Pick<Wanted, 'options' | 'variables' | 'model' | 'plan' | 'parent' | 'claim'>;
 
 type Named = { readonly plan: string | null; readonly run: PlanRunOptions };
 
@@ -47,6 +50,8 @@ type Wanted = {
   readonly plan: PlanListRow | null;
   /** The run that asks for it, if one does. */
   readonly parent?: StartWith['parent'] | undefined;
+  /** Of a goal that has no plan yet. */
+  readonly claim?: PlannedGoal;
   /** Further conditions of the answer. */
   check(read: ReadSteps & { readonly ok: true }): ReadSteps;
   store(read: ReadSteps & { readonly ok: true }): Promise<{ readonly plan: Plan; readonly added: number }>;
@@ -70,9 +75,22 @@ export function createPlanning(deps: PlanningDeps) {
     phase: 'explore' | 'plan' | 'repair',
     run: RunStarted,
     warning: string | null,
+    claim: PlannedGoal | undefined,
     then: () => Promise<PlanningStep>,
   ): PlanningStep => {
-    const next = service.awaitRun({ run_id: run.run_id }).then(then);
+    const next = service
+      .awaitRun({ run_id: run.run_id })
+      .then(then)
+      .then(
+        (step) => {
+          if (step.kind !== 'run') claim?.leave();
+          return step;
+        },
+        (error: unknown) => {
+          claim?.leave();
+          throw error;
+        },
+      );
     // Nobody need be there yet; whoever asks hears of it.
     next.catch(() => undefined);
     following.set(run.run_id, next);
@@ -90,6 +108,7 @@ export function createPlanning(deps: PlanningDeps) {
       }),
       {
         ...(wanted.parent === undefined ? {} : { parent: wanted.parent }),
+        ...(wanted.claim === undefined ? {} : { claim: wanted.claim.take }),
         ...(wanted.plan === null
           ? {}
           : { plan: { id: wanted.plan.id, name: wanted.plan.name, stepId: null, ordinal: null } }),
@@ -115,7 +134,7 @@ export function createPlanning(deps: PlanningDeps) {
   /** Asks the planner; an answer that cannot be used is asked for once more, with the reason (07 §4.4.4). */
   const ask = async (wanted: Wanted, warning: string | null, again: string | null): Promise<PlanningStep> => {
     const run = await start(wanted.kind, wanted, again === null ? wanted.text : `${wanted.text}\n\n${again}`);
-    return runStep(again === null ? 'plan' : 'repair', run, warning, async () => {
+    return runStep(again === null ? 'plan' : 'repair', run, warning, wanted.claim, async () => {
       const answer = await answerOf(run);
       const first = readSteps(answer);
       const read = first.ok ? wanted.check(first) : first;
@@ -144,7 +163,7 @@ export function createPlanning(deps: PlanningDeps) {
     then: (context: RepoContext | null, problem: string | null, run: RunStarted) => Promise<PlanningStep>,
   ): Promise<PlanningStep> => {
     const run = await start('plan_explore', wanted, text === '' ? exploreText : text);
-    return runStep('explore', run, null, async () => {
+    return runStep('explore', run, null, wanted.claim, async () => {
       // Who stops the exploring, or lets its time run out, has stopped the planning that was to follow.
       const result = await service.awaitRun({ run_id: run.run_id });
       if (wasStopped(result)) throw failureOf(result);
@@ -172,7 +191,8 @@ export function createPlanning(deps: PlanningDeps) {
   return {
     /**
      * Steps from a file become a plan at once; else the first run of its planning is started.
-     * @throws RuntimeError usage, and as a run that cannot start; nothing has been stored then
+     * @throws RuntimeError usage, in_use while the same goal is planned, and as a run that cannot start; nothing has been
+     *   stored then
      */
     async newPlan(input: NewPlan, parent?: StartWith['parent']): Promise<PlanningStep> {
       if (input.from !== null) {
@@ -190,7 +210,8 @@ export function createPlanning(deps: PlanningDeps) {
         ...(input.planner_model === null ? {} : { planner_model: input.planner_model }),
       };
       const tools = await deps.executorTools({ shell: input.shell, trust: input.run.trust });
-      const own = { options: input.run, model: models.planner_model, plan: null, parent };
+      const claim = plannedGoal(deps, goal);
+      const own = { options: input.run, model: models.planner_model, plan: null, parent, claim };
       const planned = (
         context: RepoContext | null,
         warning: string | null,

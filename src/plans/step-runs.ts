@@ -89,13 +89,13 @@ export function createStepRuns(deps: StepRunDeps) {
         name: plan.name,
         stepId: step.id,
         ordinal: step.ordinal,
-        claim(runId) {
-          if (!plans.claim(step.id, runId, now())) throw outrun(plan);
-          feed.commit('full', (record) => {
-            plans.touch(plan.id, now());
-            books.changed(record, plan, step);
-          });
-        },
+      },
+      claim(runId) {
+        if (!plans.claim(step.id, runId, now())) throw outrun(plan);
+        feed.commit('full', (record) => {
+          plans.touch(plan.id, now());
+          books.changed(record, plan, step);
+        });
       },
     });
     await books.mirrored(plan);

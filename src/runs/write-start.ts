@@ -44,10 +44,9 @@ export type StartWith = {
   readonly turn?: TurnStart;
   /** Who started it, of the same mission. */
   readonly parent?: { readonly run_id: string; readonly mission_id: string };
-  readonly plan?: RunPlan & {
-    /** Claims the step, in the transaction that starts the run; throws when it has changed. */
-    claim?(runId: string): void;
-  };
+  readonly plan?: RunPlan;
+  /** Claims what the run is for, in the transaction that starts it; throws when somebody else has it. */
+  claim?(runId: string): void;
   /** JSON text of the messages that it starts from, in place of its input. */
   readonly history?: string;
   /** In place of the chain that the kind of the run finds. */
@@ -57,8 +56,8 @@ export type StartWith = {
 };
 
 /**
- * The rows of a run that begins: run, lease, snapshots, first event, the user's message of a turn and the claim of a plan's
- * step, in one transaction.
+ * The rows of a run that begins: run, lease, snapshots, first event, the user's message of a turn and the claim of what it is
+ * for, in one transaction.
  */
 export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: RunIds, start: StartWith): Written {
   const at = deps.now();
@@ -110,7 +109,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
         },
         noUsage,
       );
-      start.plan?.claim?.(runId);
+      start.claim?.(runId);
       deps.runs.openState(runId, owner, at + leaseMs, at);
       record(ref, {
         kind: 'chain_started',

@@ -1,6 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { PlanStatus } from '../schema/plan.ts';
 import { orTaken } from './failure.ts';
+import { createPlanGoals } from './plan-goals.ts';
 import { createPlanSteps } from './plan-steps.ts';
 import { putSetting } from './settings.ts';
 import type { Sql } from './sql.ts';
@@ -34,6 +35,7 @@ const counts = `(SELECT count(*) FROM plan_steps s WHERE s.plan_id = p.id) AS to
 export function createPlans(sql: Sql, tenant: string) {
   return {
     ...createPlanSteps(sql, tenant),
+    ...createPlanGoals(sql, tenant),
 
     /** @throws RuntimeError already_exists when the name is taken, storage at 10,000 plans */
     insert(plan: PlanRow): void {

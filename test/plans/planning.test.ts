@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { playPlanning } from '../../src/client/play-plan.ts';
+import type { RuntimeError } from '../../src/schema/errors.ts';
 import { sha256Of } from '../../src/workspace/files.ts';
 import { lockFile } from '../../src/workspace/lock-file.ts';
 import { asks, done, explorer, type PlanApp, planApp, planner, plans, reply, summariser, summary } from './support.ts';
@@ -150,6 +151,61 @@ describe('a new plan', () => {
   test('a file without a list is refused', async () => {
     const { plan } = await open([]);
     await expect(plan('g', { from: 'no list here' })).rejects.toMatchObject({ code: 'usage' });
+  });
+});
+
+describe('a goal that is asked for twice at once', () => {
+  const wanted = (app: PlanApp, goal: string) => ({
+    goal,
+    from: null,
+    explore: false,
+    planner_model: null,
+    shell: false,
+    run: app.options,
+  });
+
+  test('is planned once, whichever processes ask, and again when that is over', async () => {
+    const slow = { match: planner, reply: { text: '["a"]', first_delay_ms: 300 } };
+    const app = await open([slow]);
+    const other = await app.open();
+    const asked = await Promise.allSettled([
+      app.client.newPlan(wanted(app, 'g')),
+      app.client.newPlan(wanted(app, ' g ')),
+      other.newPlan(wanted(app, 'g')),
+      other.newPlan(wanted(app, 'another')),
+    ]);
+    expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    const [run] = app.rows("SELECT id FROM runs WHERE kind = 'plan_new' AND json_extract(input, '$.value') = 'g'");
+    const run_id = String(run?.['id']);
+    for (const each of asked) {
+      if (each.status === 'fulfilled') continue;
+      const { code, data, message } = each.reason as RuntimeError;
+      expect([code, data]).toEqual(['in_use', { run_id }]);
+      expect(message).toMatch(/^This goal is being planned already by \S+, process \d+: its plan will be in the list/);
+    }
+    const first = app.client.planningStep({ run_id });
+    await first.catch(() => other.planningStep({ run_id }));
+    expect(app.rows("SELECT id FROM plans WHERE goal = 'g'")).toHaveLength(1);
+    expect(await app.plan('g')).toMatchObject({ goal: 'g' });
+  });
+
+  test('is not held by a planning that failed, was stopped, or whose process is gone', async () => {
+    const app = await open([
+      { match: { ...planner, last_user: 'hang' }, reply: { hang: true } },
+      reply('Prose.', planner),
+    ]);
+    for (const _round of [1, 2]) {
+      const begun = await app.client.newPlan(wanted(app, 'hang'));
+      if (begun.kind !== 'run') throw new Error('no run');
+      await app.client.cancelRun({ run_id: begun.run.run_id, reason: 'operator' });
+      await expect(app.client.planningStep({ run_id: begun.run.run_id })).rejects.toThrow('cancelled');
+      await expect(app.plan('prose')).rejects.toThrow('did not return a list of steps');
+    }
+    const left = await app.client.newPlan(wanted(app, 'hang'));
+    // As after a crash: nobody is left who would renew the lease or give the goal back.
+    app.change('UPDATE run_state SET lease_until = 1');
+    const again = await app.client.newPlan(wanted(app, 'hang'));
+    expect([left.kind, again.kind]).toEqual(['run', 'run']);
   });
 });
 

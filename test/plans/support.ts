@@ -40,26 +40,29 @@ export type PlanApp = ScriptedApp & {
   texts(kind: string): readonly string[];
 };
 
+/** What runs of plans are started with: as a terminal would, with the policy of the set-up. */
+export const planOptions = ({ dir }: { readonly dir: string }): PlanRunOptions => ({
+  model: null,
+  provider: null,
+  policy: `${dir}/policy.json`,
+  on_ask: 'suspend',
+  timeout_ms: 0,
+  context: 0,
+  think: null,
+  allowed_dir: null,
+  max_turns: 0,
+  max_tool_calls: 0,
+  max_tokens: 0,
+  trust: [],
+});
+
 /** The program with a scripted model that plays planner, executor and summariser. */
 export async function planApp(setup: ScriptedSetup): Promise<PlanApp> {
   const app = await scriptedApp(setup);
   const { client } = app;
   await client.setConfig({ key: 'default-model', value: 'm' });
   await client.setConfig({ key: 'default-provider', value: 'scripted' });
-  const options: PlanRunOptions = {
-    model: null,
-    provider: null,
-    policy: `${app.place.dir}/policy.json`,
-    on_ask: 'suspend',
-    timeout_ms: 0,
-    context: 0,
-    think: null,
-    allowed_dir: null,
-    max_turns: 0,
-    max_tool_calls: 0,
-    max_tokens: 0,
-    trust: [],
-  };
+  const options = planOptions(app.place);
   const next: PlanApp['next'] = async (over = {}) => {
     const started = await client.nextStep({ plan: null, shell: false, run: options, ...over });
     return started.kind === 'done' ? null : started;

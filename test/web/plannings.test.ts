@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { planner } from '../plans/support.ts';
+import { planner, planOptions } from '../plans/support.ts';
 import { says } from '../support/scripted-app.ts';
 import { type WebWorld, webWorld } from './world.ts';
 
@@ -46,6 +46,44 @@ it('plans a goal once, over a reload and in another tab, and leads to the plan w
   await other.getByRole('link', { name: /^a-note/ }).waitFor();
   expect(new URL(other.url()).pathname).toBe('/plans');
   expect(await plans()).toHaveLength(1);
+  expect(world.problems).toEqual([]);
+});
+
+it('plans a goal once that two windows ask for at once, and leads both to the plan', async () => {
+  const context = await world.context();
+  const pages = [await context.newPage(), await context.newPage()];
+  for (const page of pages) {
+    world.watch(page);
+    await page.goto(`${world.served.url}/plans`);
+    await page.getByRole('button', { name: 'New plan' }).click();
+    await page.getByLabel('What is to be reached?').fill('Both at once');
+  }
+  await Promise.all(pages.map((page) => page.getByRole('button', { name: 'Plan it' }).click()));
+  for (const page of pages) await page.waitForURL(/\/plans\/both-at-once/);
+  expect((await plans()).filter((name) => name.startsWith('both-at-once'))).toHaveLength(1);
+  expect(world.problems).toEqual([]);
+});
+
+it('says who plans a goal that a terminal plans already', async () => {
+  const { app } = world.served;
+  const terminal = await app.open();
+  const begun = await terminal.newPlan({
+    goal: 'From a terminal',
+    from: null,
+    explore: false,
+    planner_model: null,
+    shell: false,
+    run: planOptions(app.place),
+  });
+  if (begun.kind !== 'run') throw new Error('no run');
+  const page = await world.open('/plans');
+  await page.getByRole('button', { name: 'New plan' }).click();
+  await page.getByLabel('What is to be reached?').fill('From a terminal');
+  await page.getByRole('button', { name: 'Plan it' }).click();
+  await page.getByText('This goal is being planned already by').waitFor();
+  await terminal.planningStep({ run_id: begun.run.run_id });
+  await page.getByRole('link', { name: /^from-a-terminal/ }).waitFor();
+  expect((await plans()).filter((name) => name.startsWith('from-a-terminal'))).toHaveLength(1);
   expect(world.problems).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-import { type FormEvent, useCallback, useRef, useState } from 'react';
+import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { PlanningShown } from '../../src/client/routes/plans.ts';
 import { client } from '../data/client.ts';
@@ -49,7 +49,16 @@ export function NewPlan({ onClose }: { readonly onClose: (() => void) | null }) 
     onClose?.();
   };
   const going = isGoing(runId, planning);
-  const elsewhere = usePlannings().some((one) => one.run_id !== runId && one.goal === goal.trim());
+  const same = usePlannings().find((one) => one.run_id !== runId && one.goal === goal.trim());
+  // Another window was quicker with the same goal: what it plans is what was wanted here.
+  const { error, clear } = start;
+  const quicker = error?.code === 'conflict' ? same?.run_id : undefined;
+  useEffect(() => {
+    if (quicker === undefined) return;
+    clear();
+    isAwaited.current = true;
+    begunHere.set(quicker);
+  }, [quicker, clear]);
   return (
     <form className="panel stack" onSubmit={(event) => void submit(event)} aria-label="New plan">
       <AreaField
@@ -66,14 +75,14 @@ export function NewPlan({ onClose }: { readonly onClose: (() => void) | null }) 
         <input type="checkbox" checked={explore} onChange={(event) => setExplore(event.target.checked)} />
         Look at the workspace first
       </label>
-      {start.error === null ? null : <ErrorNote error={start.error} />}
+      {error === null ? null : <ErrorNote error={error} />}
       <div className="row">
-        <Button submit look="primary" busy={start.busy} disabled={goal.trim() === '' || going || elsewhere}>
+        <Button submit look="primary" busy={start.busy} disabled={goal.trim() === '' || going || same !== undefined}>
           Plan it
         </Button>
         {onClose === null ? null : <Button onClick={close}>Close</Button>}
       </div>
-      {elsewhere ? (
+      {same !== undefined ? (
         <p className="muted" role="status">
           This goal is being planned already: the plan comes into the list below.
         </p>
