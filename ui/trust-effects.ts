@@ -39,7 +39,7 @@ export function createTrustEffects({ client: clientOf, dispatch, say, now, ...de
       const client = await clientOf();
       const open = await deps.untrusted(client, all);
       // Instructions come with anything else that is trusted, as its question says.
-      const others = open.filter(({ kind }) => kind !== 'agent');
+      const others = open.filter(({ kind, changed }) => kind !== 'agent' || changed === true);
       const [first, ...waiting] = others.length === 0 ? open : others;
       const held = all && (await deps.definitions());
       if (first !== undefined) dispatch({ type: 'overlay', overlay: trustOverlay(first, waiting, now()) });

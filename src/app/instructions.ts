@@ -1,11 +1,13 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { frameInstructions } from '../workspace/instructions-frame.ts';
 import { mayRead } from '../gate/may-read.ts';
+import type { InstructionsWatch } from '../gate/instructions-watch.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type Instructions, instructionsName, type InstructionsSource } from '../schema/instructions.ts';
 import { quote } from '../text/quote.ts';
 import { escapeText } from '../view/escape.ts';
+import { realOf } from '../workspace/paths.ts';
 import { exists } from '../workspace/files.ts';
 import { type InstructionsFile, readInstructions } from '../workspace/instructions.ts';
 import type { RoomsInput } from './rooms-input.ts';
@@ -18,9 +20,11 @@ type Readable = InstructionsFile & { readonly kind: 'text' };
  * the user has taken up, and the policy lets a model read the file without a question.
  */
 export function instructionsWith(
-  input: Pick<RoomsInput, 'machine' | 'workspace' | 'trust' | 'secrets' | 'store'>,
+  input: Pick<RoomsInput, 'machine' | 'workspace' | 'trust' | 'secrets' | 'store'> & {
+    readonly watch: Pick<InstructionsWatch, 'withheld'>;
+  },
 ): PrepareDeps['instructions'] {
-  const { machine, workspace, trust, secrets, store } = input;
+  const { machine, workspace, trust, secrets, store, watch } = input;
   const { root } = workspace;
 
   const withheld = (source: InstructionsSource, why: string, mend: string | null = null): readonly Instructions[] => [
@@ -34,10 +38,29 @@ export function instructionsWith(
     return [{ source, bytes: file.bytes.length, cut, withheld: null, mend: null, text: framed }];
   };
 
-  const ofUser = (): readonly Instructions[] => {
-    const read = readInstructions(join(machine.reinsHome, instructionsName), 'user', machine.uid);
+  /** What a call put there, unless the user has named that text for this run. */
+  const givenIfOwn = (
+    source: InstructionsSource,
+    path: string,
+    read: Readable,
+    accepted: Wanted['accepted'],
+  ): readonly Instructions[] => {
+    const { bytes, sha256 } = read.file;
+    const text = accepted.includes(sha256) ? null : watch.withheld(path, sha256);
+    if (text === null) return given(source, read);
+    const what = text.by === null ? 'a call that did not tell its end' : quoted(text.by);
+    const why = `it was changed by ${what}, and no question named it`;
+    return withheld(source, why, `reins trust add ${quote(realOf(path))}`).map((one) => ({
+      ...one,
+      bytes: bytes.length,
+    }));
+  };
+
+  const ofUser = ({ accepted }: Wanted): readonly Instructions[] => {
+    const path = join(machine.reinsHome, instructionsName);
+    const read = readInstructions(path, 'user', machine.uid);
     if (read.kind === 'missing') return [];
-    return read.kind === 'unfit' ? withheld('user', read.reason) : given('user', read);
+    return read.kind === 'unfit' ? withheld('user', read.reason) : givenIfOwn('user', path, read, accepted);
   };
 
   /** Whether the user has decided for anything of this workspace, by `init` or `trust`; `--trust` counts once. */
@@ -60,16 +83,17 @@ export function instructionsWith(
       return withheld('project', 'it was replaced while it was looked at');
     }
     const { bytes, sha256 } = read.file;
-    if (isTakenUp(sha256, wanted)) return given('project', read);
+    const path = join(root, instructionsName);
+    if (isTakenUp(sha256, wanted)) return givenIfOwn('project', path, read, wanted.accepted);
     const why = 'nothing of this project is trusted yet';
-    return withheld('project', why, `reins trust add ${quote(join(root, instructionsName))}`).map((one) => ({
+    return withheld('project', why, `reins trust add ${quote(path)}`).map((one) => ({
       ...one,
       bytes: bytes.length,
     }));
   };
 
   return async (wanted) => {
-    const own = wanted.asksFor('user') ? ofUser() : [];
+    const own = wanted.asksFor('user') ? ofUser(wanted) : [];
     if (!wanted.asksFor('project')) return own;
     try {
       return [...own, ...(await ofProject(wanted))];
@@ -79,6 +103,15 @@ export function instructionsWith(
       return [...own, ...withheld('project', error.message.replace(/\.$/, ''), error.hints[0] ?? null)];
     }
   };
+}
+
+/** Most of the words of a call that a line about it has room for. */
+const mostWords = 80;
+
+/** A call by its words, which are a model's. */
+function quoted(by: string): string {
+  const line = escapeText(by, { mode: 'line' });
+  return line.length > mostWords ? `${line.slice(0, mostWords)}…` : line;
 }
 
 function isBelow(directory: string, path: string): boolean {

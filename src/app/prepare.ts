@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Binaries } from '../gate/binaries.ts';
 import { createPolicyHosts, foldsCase } from '../gate/facts.ts';
+import type { InstructionsWatch } from '../gate/instructions-watch.ts';
 import { createManagerTools, type ManagerDeps } from '../plans/manager-tools.ts';
 import type { createModels } from '../registry/models.ts';
 import { createPullTool } from '../registry/pull-run.ts';
@@ -21,6 +22,7 @@ type PrepareInput = RoomsInput & {
   readonly models: ReturnType<typeof createModels>;
   readonly setup: ReturnType<typeof createSetup>;
   readonly binaries: Binaries;
+  readonly watch: InstructionsWatch;
   readonly planManager: () => Promise<ManagerDeps>;
   readonly sources: PrepareDeps['sources'];
 };

@@ -21,6 +21,7 @@ import type { ChainFinderDeps } from '../workspace/find-chain.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { attendWith } from './attention.ts';
 import { deleteSessionWith } from './delete-session.ts';
+import { watchInstructions } from './instructions-watch.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
@@ -92,7 +93,6 @@ export function openRooms(input: RoomsInput): Rooms {
     home: machine.reinsHome,
     ollama,
   });
-  const given = { model: options.model, provider: options.provider };
   const models = createModels({
     store: store.registry,
     backends,
@@ -100,7 +100,7 @@ export function openRooms(input: RoomsInput): Rooms {
     settings,
     record: store.record,
     now,
-    given,
+    given: { model: options.model, provider: options.provider },
   });
   const tools = openSourceRooms(input);
   const setup = createSetup({
@@ -128,10 +128,12 @@ export function openRooms(input: RoomsInput): Rooms {
   });
   const { marks, lockPath } = store.documents;
   const ports: ToolPorts = { spawn: pools.spawn, findInLine: pools.findInLine, marks, spool, journal, lockPath, now };
+  const instructions = watchInstructions(input);
   const budget = createBudget(store);
   const gate = createGate({
     ...store,
     budget,
+    instructions,
     now,
     ports,
     pidStart,
@@ -148,6 +150,7 @@ export function openRooms(input: RoomsInput): Rooms {
     models,
     setup,
     binaries,
+    watch: instructions,
     planManager: plans.manager,
     sources: tools.sources,
   });
@@ -169,14 +172,9 @@ export function openRooms(input: RoomsInput): Rooms {
   });
   const closing = new AbortController();
   const stopSweeping = store.asks.keepSwept();
-  const trustOperations = openTrustRooms({ ...input, chains, policies });
-  const programs = openTrustedPrograms({
-    ...input,
-    policies,
-    binaries,
-    prepare,
-    trustContent: trustOperations.trustContent,
-  });
+  const trustOperations = openTrustRooms({ ...input, chains, policies, watch: instructions });
+  const { trustContent } = trustOperations;
+  const programs = openTrustedPrograms({ ...input, policies, binaries, prepare, trustContent });
   return {
     services: {
       ...store.services,
@@ -211,12 +209,11 @@ export function openRooms(input: RoomsInput): Rooms {
     async routes() {
       const { routeServices } = await import('./route-services.ts');
       const parts = { policies, chains, finder, binaries, prepare, runs, setup, backends, models, trustOperations };
-      const { cancelRun } = plans.services;
       return routeServices({
         ...input,
         ...parts,
         ...(await tools.forTrials()),
-        cancelRun,
+        cancelRun: plans.services.cancelRun,
         sendMessage: turns.sendMessage,
         summaries: turns,
         planRuns: plans.services,

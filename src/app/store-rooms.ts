@@ -3,6 +3,7 @@ import { createAsks } from '../asks/asks.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';
+import { createInstructionFiles } from '../store/instruction-files.ts';
 import { createLostRuns } from '../runs/lost-runs.ts';
 import { checkResumable } from '../runs/resumable.ts';
 import { watchFeed } from '../runs/watch-feed.ts';
@@ -231,6 +232,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     calls,
     documents,
     remembered,
+    instructionFiles: createInstructionFiles(sql, tenant),
     serving,
     sessions,
     plans,

@@ -1,3 +1,4 @@
+import type { InstructionsWatch } from '../gate/instructions-watch.ts';
 import { wholeDiff } from '../tools/files/diff.ts';
 import type { Chains } from '../workspace/chains.ts';
 import type { Policies } from '../workspace/policies.ts';
@@ -5,8 +6,10 @@ import { createTrustOperations } from '../workspace/trust-operations.ts';
 import type { RoomsInput } from './rooms-input.ts';
 
 /** Trust in files of the project, on the record and with the texts that were trusted before. */
-export function openTrustRooms(input: RoomsInput & { readonly chains: Chains; readonly policies: Policies }) {
-  const { options, machine, workspace, trust, store, chains, policies, now } = input;
+export function openTrustRooms(
+  input: RoomsInput & { readonly chains: Chains; readonly policies: Policies; readonly watch: InstructionsWatch },
+) {
+  const { options, machine, workspace, trust, store, chains, policies, watch, now } = input;
   const { documents } = store;
   return createTrustOperations({
     workspace,
@@ -14,6 +17,8 @@ export function openTrustRooms(input: RoomsInput & { readonly chains: Chains; re
     trust,
     chains,
     policies,
+    home: machine.reinsHome,
+    withheld: (path, sha256) => watch.withheld(path, sha256) !== null,
     instructions: () => store.settings.value('project-instructions'),
     texts: {
       keep: (bytes) => documents.putBlob(bytes, now()),

@@ -115,6 +115,7 @@ export async function askTrust(
   const kept = former?.diff === null ? '; its text is not kept, this is all of the new one' : ', what changed since:';
   const changed = former === null ? '' : `  sha256 ${former.sha256} was trusted at ${former.trusted_at}${kept}\n`;
   const brings = content.brings === undefined ? '' : `  with it ${content.brings} counts: models are given it\n`;
+  const came = content.changed === true ? '  a call changed it, and no question named it\n' : '';
   const choices = [
     '[y] trust it',
     ...(use === 'run' ? ['[o] use it once'] : []),
@@ -128,7 +129,7 @@ export async function askTrust(
     const hidden = lines.length - shown.length;
     terminal.err(
       `\n${terminal.style('err', 'bold', `TRUST ${content.kind}`)} ${path}\n` +
-        `  ${content.bytes} bytes, sha256 ${content.sha256}\n${brings}${changed}${shown.flatMap(barred).join('')}` +
+        `  ${content.bytes} bytes, sha256 ${content.sha256}\n${brings}${came}${changed}${shown.flatMap(barred).join('')}` +
         `${hidden > 0 ? `  (${hidden} of ${lines.length} lines hidden)\n` : ''}` +
         `${content.kind} ${path}\n${choices}${hidden > 0 ? '  [v] view all' : ''}\n`,
     );

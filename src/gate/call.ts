@@ -95,7 +95,7 @@ export function createGate(deps: GateDeps) {
     const started = ledger.start(call, judged);
     if (started === null) return leaseLost;
     run.begun.add(request.call_id);
-    return executeCall(deps, ledger, call, judged, started);
+    return executeCall(deps, ledger, call, judged, started).finally(() => ledger.release(run, started));
   };
 
   const allowed: Steps['allowed'] = async (call, first) => {

@@ -7,6 +7,7 @@ import type { Runs } from '../store/runs.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { withoutNamedSecrets } from '../text/named-secrets.ts';
 import { textSha256 } from './binding.ts';
+import type { InstructionsWatch } from './instructions-watch.ts';
 import type { GateRun } from './run.ts';
 import type { Found, GateCall, Judged, RequestedCall } from './stages.ts';
 
@@ -16,6 +17,7 @@ export type LedgerDeps = {
   readonly calls: Calls;
   readonly runs: Runs;
   readonly asks: Asks;
+  readonly instructions: InstructionsWatch;
   readonly now: () => number;
   /** Start time of a process as the system tells it; null when it is gone. */
   readonly pidStart: (pid: number) => string | null;

@@ -1,8 +1,13 @@
 import type { Preview } from '../schema/ask.ts';
-import { readsFiles } from '../schema/message.ts';
+import { readsFiles, type ToolSpec } from '../schema/message.ts';
+import type { Record as Recorder } from '../store/feed.ts';
+import { quote } from '../text/quote.ts';
+import type { BuiltInProvider } from '../schema/tool-names.ts';
 import type { ToolResult } from '../tools/tool.ts';
 import { bindingOf } from './binding.ts';
 import { createEntries, type LedgerDeps, namesOf, parsed } from './entries.ts';
+import type { InstructionTexts } from './instructions-watch.ts';
+import { wasAskedAbout } from './named-file.ts';
 import { createNotRun } from './not-run.ts';
 import type { Rendered } from './result.ts';
 import type { GateRun } from './run.ts';
@@ -14,6 +19,24 @@ export function createLedger(deps: LedgerDeps) {
   const { feed, calls, runs, now } = deps;
   const entries = createEntries(deps);
   const { pending, decision, entry, insert } = entries;
+
+  /** Tells what the call made of the instructions for agents, where no question about it named them. */
+  const settleInstructions = (
+    record: Recorder,
+    call: GateCall,
+    judged: Judged,
+    { seq, found }: Started,
+    left: InstructionTexts,
+  ): void => {
+    const { run } = call;
+    const names = namesOf(call.found);
+    const by = deps.mask(`${names.tools}.${names.tool} ${judged.prepared.summary}`);
+    const named = (path: string): boolean => wasAskedAbout(deps.asks, call, judged, path);
+    for (const path of deps.instructions.end(keyOf(run, seq), found ?? {}, left, { by, named })) {
+      const message = `${path} was changed by a call, and no question about that named it: models are not given it until you trust it (reins trust add ${quote(path)}).`;
+      record(run.ref, { kind: 'notice', level: 'warn', code: 'instructions_withheld', message });
+    }
+  };
 
   return {
     ...createNotRun(deps, entries),
@@ -85,6 +108,7 @@ export function createLedger(deps: LedgerDeps) {
       const names = namesOf(found);
       const args = deps.mask(judged.prepared.shown);
       const at = now();
+      const texts = mayChangeFiles(found.tool.spec) ? deps.instructions.look() : null;
       const started = feed.commit(readsFiles(found.tool.spec) ? 'normal' : 'full', (record) => {
         if (!runs.holdsLease(run.ref.run_id, run.owner)) return null;
         const isTaken =
@@ -99,8 +123,9 @@ export function createLedger(deps: LedgerDeps) {
         run.counters = { ...run.counters, tool_calls: run.counters.tool_calls + 1 };
         runs.setCounters(run.ref.run_id, run.counters);
         entry(run, 'effect', { call_id: request.call_id, ...names, call_hash: judged.hash, state: 'started' });
+        if (texts !== null) deps.instructions.begin(keyOf(run, seq), texts);
         record(run.ref, { kind: 'tool_call_started', call_id: request.call_id, ...names });
-        return { seq, at };
+        return { seq, at, found: texts };
       });
       if (started !== null) run.ahead.stands();
       return started;
@@ -121,6 +146,7 @@ export function createLedger(deps: LedgerDeps) {
       const names = namesOf(found);
       const { bytes: result_bytes, sha256: result_sha256, output_ref } = rendered;
       const at = now();
+      const left = started.found === null ? null : deps.instructions.look();
       return feed.commit('normal', (record) => {
         const state = result.ok ? 'done' : result.error === 'outcome_unknown' ? 'unknown' : 'failed';
         const whole = result.ok && !rendered.truncated && isValue(result.value) && !run.changed.has(request.call_id);
@@ -153,13 +179,31 @@ export function createLedger(deps: LedgerDeps) {
           ...(output_ref === null ? {} : { output_ref }),
           duration_ms: Math.max(0, at - started.at),
         });
+        if (left !== null) settleInstructions(record, call, judged, started, left);
         return true;
       });
     },
 
+    /** The call is over, whether its outcome stands or not. */
+    release: (run: GateRun, { seq }: Started): void => deps.instructions.release(keyOf(run, seq)),
+
     deniedBefore: (run: GateRun, hash: string): boolean => calls.deniedBefore(run.ref.run_id, hash),
   };
 }
+
+const keyOf = ({ ref }: GateRun, seq: number): string => `${ref.run_id}.${seq}`;
+
+/** Toolsets of our own that touch no file, or let other calls do so, which are looked at themselves. */
+const fileless: ReadonlySet<string> = new Set<BuiltInProvider>([
+  'echo',
+  'print',
+  'engine',
+  'plan_manager',
+  'plan_summary',
+  'model_pull',
+]);
+
+const mayChangeFiles = ({ tools, read_only }: ToolSpec): boolean => !read_only && !fileless.has(tools);
 
 /** Stored as the JSON that it is: a resumed run gives it again as a value (03 §11.5). */
 const isValue = (value: unknown): boolean => typeof value === 'object' && value !== null;

@@ -2,6 +2,7 @@ import type { Ask } from '../schema/ask.ts';
 import type { Evaluation, PolicyCall } from '../schema/policy.ts';
 import type { CallRequest } from '../schema/protocol.ts';
 import type { ArgumentRecord, Looked, Prepared as ToolPrepared, Tool, ToolSite } from '../tools/tool.ts';
+import type { InstructionTexts } from './instructions-watch.ts';
 import type { GateRun } from './run.ts';
 
 /** The stages of a tool call on its way through the gate, in their order. Each says what is known by then. */
@@ -78,4 +79,9 @@ export type Judged = {
 };
 
 /** The row of a call that runs, and since when. */
-export type Started = { readonly seq: number; readonly at: number };
+export type Started = {
+  readonly seq: number;
+  readonly at: number;
+  /** The instructions for agents as it found them; null for a call that changes no file. */
+  readonly found: InstructionTexts | null;
+};

@@ -38,6 +38,8 @@ export type UntrustedContent = {
   readonly former: FormerTrust | null;
   /** A file of the project that is given to models once anything of the project is trusted. */
   readonly brings?: typeof instructionsName;
+  /** Instructions that a call put there, and no question named: nothing but a decision about them lets them through. */
+  readonly changed?: true;
 };
 
 /** What begins to count with a database that is accepted. */

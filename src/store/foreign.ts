@@ -100,6 +100,8 @@ const removed = [
   "UPDATE mcp_servers SET command_pin = NULL WHERE transport <> 'stdio'",
   // No call of a run that somebody else began, or had approved, is ever made: such a run cannot go on.
   'DELETE FROM run_state',
+  // Which texts of instructions count is told by what happens here.
+  "DELETE FROM kv WHERE key LIKE 'instructions.%'",
   "UPDATE tool_calls SET state = 'skipped' WHERE state IN ('planned', 'started')",
   "UPDATE plan_steps SET status = 'pending', run_id = NULL WHERE status IN ('running', 'waiting')",
 ];

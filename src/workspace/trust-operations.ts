@@ -26,6 +26,10 @@ export type TrustOperationDeps = {
   readonly chains: Pick<Chains, 'untrustedChain'>;
   readonly policies: Pick<Policies, 'untrustedPolicy'>;
   readonly texts: TrustedTexts;
+  /** User-level directory. */
+  readonly home: string;
+  /** Whether a text of instructions came into their file by a call that nobody was asked about. */
+  readonly withheld: (path: string, sha256: string) => boolean;
   /** Whether instructions of projects are given to models at all. */
   readonly instructions: () => boolean;
   /** Unified diff of two versions of the named file; null when there is none that is whole. */
@@ -40,7 +44,7 @@ export function createTrustOperations(deps: TrustOperationDeps) {
 
   const subjectOf = (kind: TrustSubject['kind'], { path, sha256 }: Readable): TrustSubject => ({
     kind,
-    root: workspace.root,
+    root: (kind === 'agent' ? instructedBy(path) : undefined) ?? workspace.root,
     path,
     sha256,
   });
@@ -68,6 +72,20 @@ export function createTrustOperations(deps: TrustOperationDeps) {
     return file.ok && file.bytes.length > 0 && realOf(path) === path ? file : null;
   };
 
+  /** Files with instructions whose text a call has put there unasked: no trust in anything else lets that through. */
+  const changedInstructions = (): readonly Readable[] =>
+    [workspace.root, deps.home].flatMap((root) => {
+      const path = join(root, instructionsName);
+      const file = readDocument(realOf(path), placeIn(root), deps.uid);
+      return file.ok && deps.withheld(path, file.sha256) ? [file] : [];
+    });
+
+  const placeIn = (root: string): 'project' | 'user' => (root === workspace.root ? 'project' : 'user');
+
+  /** The root whose instructions a path is, by its own name or by that of a link. */
+  const instructedBy = (path: string): string | undefined =>
+    [workspace.root, deps.home].find((root) => realOf(join(root, instructionsName)) === realOf(path));
+
   const shown = async (kind: TrustSubject['kind'], file: Readable): Promise<UntrustedContent> => ({
     kind,
     path: file.path,
@@ -79,16 +97,20 @@ export function createTrustOperations(deps: TrustOperationDeps) {
   });
 
   /**
-   * Reads a file of this project's data directory.
+   * Reads a file of this project's data directory, or one with instructions.
    * @throws RuntimeError not_found when it cannot be read, usage when it lies elsewhere
    */
   const readInside = (given: string): { readonly kind: 'chain' | 'policy' | 'agent'; readonly file: Readable } => {
     const path = resolve(workspace.cwd, given);
-    const file = readDocument(path, 'project', deps.uid);
+    const root = instructedBy(path);
+    const file =
+      root === undefined
+        ? readDocument(path, 'project', deps.uid)
+        : readDocument(realOf(path), placeIn(root), deps.uid);
     if (!file.ok) {
       throw new RuntimeError('not_found', `${given} cannot be read: ${file.message}`, { hints: ['reins trust'] });
     }
-    if (realOf(path) === join(workspace.root, instructionsName)) return { kind: 'agent', file };
+    if (root !== undefined) return { kind: 'agent', file };
     const inside = workspace.dataDir === null ? '..' : relative(realOf(workspace.dataDir), realOf(path));
     if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) {
       throw new RuntimeError(
@@ -114,11 +136,19 @@ export function createTrustOperations(deps: TrustOperationDeps) {
           ? null
           : deps.chains.untrustedChain({ use: input.chain, path: input.chain_path, trust: input.trust });
       const policy = await deps.policies.untrustedPolicy({ name: input.policy, trust: input.trust });
-      const agent = input.review === true ? waitingInstructions() : null;
+      const waiting = input.review === true ? waitingInstructions() : null;
+      const changed = input.review === true ? changedInstructions() : [];
+      const agents =
+        changed.some(({ path }) => path === waiting?.path) || waiting === null ? changed : [waiting, ...changed];
       return [
         ...(chain === null ? [] : [await shown('chain', chain)]),
         ...(policy === null ? [] : [await shown('policy', policy)]),
-        ...(agent === null ? [] : [await shown('agent', agent)]),
+        ...(await Promise.all(
+          agents.map(async (file) => ({
+            ...(await shown('agent', file)),
+            ...(changed.includes(file) ? { changed: true as const } : {}),
+          })),
+        )),
       ];
     },
 
@@ -142,7 +172,7 @@ export function createTrustOperations(deps: TrustOperationDeps) {
       const subject = subjectOf(kind, file);
       deps.texts.keep(file.bytes);
       await trust.add([subject], input.by);
-      deps.recorded({ ...subject, path: relative(workspace.root, realOf(path)), by: input.by });
+      deps.recorded({ ...subject, path: relative(subject.root, realOf(path)), by: input.by });
       return null;
     },
 

@@ -14,10 +14,12 @@ let temp: TempHome;
 let dataDir: string;
 let recorded: unknown[];
 let kept: Map<string, Uint8Array>;
+const unasked = new Set<string>();
 beforeEach(() => {
   temp = tempHome();
   recorded = [];
   kept = new Map();
+  unasked.clear();
   dataDir = join(temp.workspace, '.reins');
   mkdirSync(dataDir, { mode: 0o700 });
 });
@@ -38,6 +40,8 @@ const operations = () => {
     policies: createPolicies(common),
     texts: { keep: (bytes) => kept.set(sha256Of(bytes), bytes), text: (sha256) => kept.get(sha256) ?? null },
     instructions: () => true,
+    home: temp.home,
+    withheld: (_path, sha256) => unasked.has(sha256),
     diff: wholeDiff,
     recorded: (entry) => recorded.push(entry),
   });

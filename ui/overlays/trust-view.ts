@@ -38,6 +38,9 @@ export function trustHead({ content, said }: TrustOverlay, columns: number, glyp
     ...(content.brings === undefined
       ? []
       : [cutLine([say(`with it ${content.brings} counts: models are given it`, 'dim')], columns)]),
+    ...(content.changed === true
+      ? [cutLine([say('a call changed it, and no question named it', 'warn')], columns)]
+      : []),
     ...(said === null ? [] : [cutLine([say(`! ${said}`, 'warn')], columns)]),
   ];
 }

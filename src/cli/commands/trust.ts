@@ -98,7 +98,7 @@ const review: Handler = async (context) => {
   let isTakenUp = false;
   for (const content of contents) {
     // It came with what was trusted before it, as was said there.
-    if (content.kind === 'agent' && isTakenUp) continue;
+    if (content.kind === 'agent' && content.changed !== true && isTakenUp) continue;
     if ((await askTrust(context, content, 'review')) === 'trust') {
       await settle(client, content);
       isTakenUp = true;
