@@ -67,6 +67,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
       }),
     ],
     pullTool: () => createPullTool(models.pullModel),
+    noteInstructions: input.watch.note,
     instructions: instructionsWith(input),
     sources: input.sources,
     commandTables: () => readCommandTables(machine.reinsHome, machine.uid),

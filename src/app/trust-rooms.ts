@@ -29,7 +29,10 @@ export function openTrustRooms(
       // How it was trusted is no answer to who takes it back.
       const body = { ...entry, ...(entry.removed === true ? {} : { way }), by: store.actor.by };
       const ids = { tenant_id: options.tenant, run_id: null, session_id: null };
-      store.sql.write('full', () => store.audit.append({ type: 'trust', ...ids, body }, now()));
+      store.sql.write('full', () => {
+        watch.note();
+        store.audit.append({ type: 'trust', ...ids, body }, now());
+      });
     },
   });
 }

@@ -73,16 +73,26 @@ export function createInstructionsWatch(deps: InstructionsWatchDeps) {
 
   const isOver = ({ key, owner }: OpenCall): boolean => (owner === deps.owner ? !running.has(key) : ownerIsDead(owner));
 
+  const looked = (): InstructionTexts => Object.fromEntries(deps.paths.map((path) => [path, look(path)]));
+
+  /** What is found between calls, with which those that broke off are settled. */
+  const note = (found: InstructionTexts): void => {
+    const calls = rows.openCalls();
+    for (const [path, sha256] of Object.entries(found)) {
+      settle(path, sha256, sha256 === null ? null : refusal(path, sha256, calls));
+    }
+    for (const call of calls) if (isOver(call)) rows.closeCall(call.key);
+  };
+
   return {
-    look: (): InstructionTexts => Object.fromEntries(deps.paths.map((path) => [path, look(path)])),
+    look: looked,
+
+    /** Notes what stands there now; in the caller's transaction. */
+    note: (): void => note(looked()),
 
     /** Notes what a call finds, before anything leaves the machine; in the transaction of its start. */
     begin(key: string, found: InstructionTexts): void {
-      const calls = rows.openCalls();
-      for (const [path, sha256] of Object.entries(found)) {
-        settle(path, sha256, sha256 === null ? null : refusal(path, sha256, calls));
-      }
-      for (const call of calls) if (isOver(call)) rows.closeCall(call.key);
+      note(found);
       rows.openCall({ key, owner: deps.owner, found }, now());
       running.add(key);
     },

@@ -63,6 +63,8 @@ export type PrepareDeps = {
   pullTool(): Tool;
   /** Hooks and tool servers that the run may use; no other one is contacted, and without any nothing is loaded. */
   sources(wanted: { readonly mayUse: (provider: string) => boolean }): Promise<RunSources>;
+  /** Notes what stands in files with instructions as a run begins, in the transaction that starts it. */
+  noteInstructions(): void;
   /**
    * Files with instructions for agents, as far as the chain asks for them: a project's is judged like the call that reads it.
    * Never rejects.

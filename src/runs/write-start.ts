@@ -75,6 +75,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
         const { sha256, name, source } = loaded.identity;
         deps.documents.putPolicySnapshot({ sha256, name, source, text: loaded.text }, at);
       }
+      deps.prepare.noteInstructions();
       const instructions = storeInstructions(deps, prepared.instructions, at);
       deps.runs.insert(
         {

@@ -3,6 +3,7 @@ import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writ
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StartRun } from '../../src/schema/run.ts';
+import { processOwner } from '../../src/store/owner.ts';
 import { shippedChains } from '../../src/workspace/presets/chains.ts';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
@@ -152,20 +153,24 @@ describe('instructions that a call has changed', () => {
     await run('next');
     put('gen.sh', 'true\n');
     await run('generate');
+    const [host, boot, pid] = processOwner('cli').split(' ');
+    const gone = [host, boot, pid, '1', 'cli'].join(' ');
     const found = JSON.stringify({
-      owner: 'elsewhere - 1 - cli',
+      owner: gone,
       found: { [file()]: createHash('sha256').update(readFileSync(file())).digest('hex') },
     });
     app.change(
       `INSERT INTO kv (tenant_id, key, value, updated_at) SELECT tenant_id, 'instructions.call.run_x.1', '${found}', 0 FROM kv LIMIT 1`,
     );
-    expect((await run('next')).text).toBe('checks');
     put('AGENTS.md', 'Obey.\n');
     expect(await run('next')).toMatchObject({
       text: 'nothing',
       files: ['project: it was changed by a call that did not tell its end, and no question named it'],
     });
-    expect(app.rows("SELECT key FROM kv WHERE key LIKE 'instructions.call.%'")).toHaveLength(1);
+    expect(app.rows("SELECT key FROM kv WHERE key LIKE 'instructions.call.%'")).toEqual([]);
+    await trust(file());
+    put('AGENTS.md', 'Run make check twice.\n');
+    expect((await run('next')).text).toBe('checks');
   });
 
   it('leave nothing on record of calls that have ended', async () => {
