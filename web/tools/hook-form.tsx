@@ -1,13 +1,10 @@
-import type { FormEvent } from 'react';
 import type { HookShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
-import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
-import { ErrorNote } from '../parts/states.tsx';
+import { useFormDraft } from '../parts/form-draft.tsx';
 import { readMap } from './read-map.ts';
+import { SourceForm } from './source-form.tsx';
 import { MapField } from './source-parts.tsx';
 
 /** Registers a hook, or changes one: the fields of `reins hook add`. */
@@ -45,58 +42,45 @@ export function HookForm({
       ? client.createHook({ name, ...fields })
       : client.patchHook({ name, ...fields, allow_private: isPrivate, if_match: `"${hook.etag}"` });
   });
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if ((await save.run()) === null) return;
-    draft.sent();
-    onDone();
-  };
   return (
-    <Dialog title={hook === null ? 'Add a hook' : `Edit ${hook.name}`} onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void submit(event)}>
-        <IsBack draft={draft} />
-        {hook === null ? (
-          <TextField label="Name" required value={name} onChange={(event) => change({ name: event.target.value })} />
-        ) : null}
-        <TextField label="URL" required value={url} onChange={(event) => change({ url: event.target.value })} />
-        <TextField
-          label="Description"
-          value={spec}
-          onChange={(event) => change({ spec: event.target.value })}
-          hint="Empty: /openapi.json below the URL."
-        />
-        <MapField
-          label="Headers"
-          set={hook?.headers ?? []}
-          value={headers}
-          onChange={(text) => change({ headers: text })}
-        />
-        <MapField
-          label="Injected arguments"
-          set={hook?.inject ?? []}
-          value={inject}
-          onChange={(text) => change({ inject: text })}
-        />
-        <TextField
-          label="Time limit in milliseconds"
-          type="number"
-          value={timeout}
-          onChange={(event) => change({ timeout: event.target.value })}
-        />
-        <label className="row">
-          <input
-            type="checkbox"
-            checked={isPrivate}
-            onChange={(event) => change({ isPrivate: event.target.checked })}
-          />
-          It is in this machine’s own network
-        </label>
-        <p className="small muted">Nothing is fetched before you look at it or a run uses it.</p>
-        {save.error === null ? null : <ErrorNote error={save.error} />}
-        <Button submit look="primary" busy={save.busy}>
-          {hook === null ? 'Register' : 'Save'}
-        </Button>
-      </form>
-    </Dialog>
+    <SourceForm
+      what="a hook"
+      name={hook?.name ?? null}
+      note="Nothing is fetched before you look at it or a run uses it."
+      {...{ draft, save, onDone, onClose }}
+    >
+      {hook === null ? (
+        <TextField label="Name" required value={name} onChange={(event) => change({ name: event.target.value })} />
+      ) : null}
+      <TextField label="URL" required value={url} onChange={(event) => change({ url: event.target.value })} />
+      <TextField
+        label="Description"
+        value={spec}
+        onChange={(event) => change({ spec: event.target.value })}
+        hint="Empty: /openapi.json below the URL."
+      />
+      <MapField
+        label="Headers"
+        set={hook?.headers ?? []}
+        value={headers}
+        onChange={(text) => change({ headers: text })}
+      />
+      <MapField
+        label="Injected arguments"
+        set={hook?.inject ?? []}
+        value={inject}
+        onChange={(text) => change({ inject: text })}
+      />
+      <TextField
+        label="Time limit in milliseconds"
+        type="number"
+        value={timeout}
+        onChange={(event) => change({ timeout: event.target.value })}
+      />
+      <label className="row">
+        <input type="checkbox" checked={isPrivate} onChange={(event) => change({ isPrivate: event.target.checked })} />
+        It is in this machine’s own network
+      </label>
+    </SourceForm>
   );
 }

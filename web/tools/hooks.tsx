@@ -1,13 +1,10 @@
 import type { HookShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
-import { useAction, useData } from '../data/use-data.ts';
-import { Button, SureButton } from '../parts/button.tsx';
+import { useData } from '../data/use-data.ts';
 import { Safe } from '../parts/safe.tsx';
-import { ErrorNote } from '../parts/states.tsx';
 import { HookForm } from './hook-form.tsx';
 import { SourceList } from './source-list.tsx';
-import { DriftList, SourceTools } from './source-parts.tsx';
-import '../styles/tools.css';
+import { SourcePanel, useSourceAction } from './source-panel.tsx';
 
 const looks = { ready: 'good', quarantined: 'danger', unavailable: 'danger', idle: '' } as const;
 
@@ -39,24 +36,26 @@ function Hook({
   const whole = useData(`hook ${name} ${etag} ${definition_sha256 ?? ''} ${state} ${waiting.join()}`, () =>
     client.getHook({ name }),
   );
-  const act = useAction(async (what: () => Promise<unknown>) => {
-    try {
-      await what();
-      return true;
-    } finally {
-      // A refusal, too, may come of what is another now than is shown: what was accepted has changed again.
-      reload();
-      whole.reload();
-    }
+  const action = useSourceAction(() => {
+    reload();
+    whole.reload();
   });
   return (
-    <section className="panel stack tight" aria-label={name}>
-      <div className="row spread">
-        <h2>
-          <Safe text={name} />
-        </h2>
-        <span className={`tag ${looks[state]}`}>{state === 'idle' ? 'not looked at yet' : state}</span>
-      </div>
+    <SourcePanel
+      name={name}
+      state={state === 'idle' ? 'not looked at yet' : state}
+      look={looks[state]}
+      tools={tools}
+      drift={whole.value?.drift ?? []}
+      action={action}
+      accept={(accepted) =>
+        client.postHookAccept({ name, definition_sha256: definition_sha256 ?? '', tools: accepted })
+      }
+      remove={() => client.deleteHook({ name, if_match: `"${etag}"` })}
+      onEdit={onEdit}
+      check="Look at it now"
+      onCheck={() => void action.run(() => client.postHookRefresh({ name }))}
+    >
       <p className="mono wrap">
         <Safe text={url} />
       </p>
@@ -72,29 +71,6 @@ function Hook({
           <Safe text={last_error} />
         </p>
       )}
-      {act.error === null ? null : <ErrorNote error={act.error} />}
-      <SourceTools tools={tools} />
-      <DriftList
-        drift={whole.value?.drift ?? []}
-        busy={act.busy}
-        onAccept={(accepted) =>
-          void act.run(() =>
-            client.postHookAccept({ name, definition_sha256: definition_sha256 ?? '', tools: [...accepted] }),
-          )
-        }
-      />
-      <div className="row">
-        <Button busy={act.busy} onClick={() => void act.run(() => client.postHookRefresh({ name }))}>
-          Look at it now
-        </Button>
-        <Button onClick={onEdit}>Edit…</Button>
-        <SureButton
-          word="Remove"
-          sureWord="Really remove it?"
-          busy={act.busy}
-          onSure={() => void act.run(() => client.deleteHook({ name, if_match: `"${etag}"` }))}
-        />
-      </div>
-    </section>
+    </SourcePanel>
   );
 }

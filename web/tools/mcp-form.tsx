@@ -1,13 +1,10 @@
-import type { FormEvent } from 'react';
 import type { McpServerShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
 import { AreaField, SelectField, TextField } from '../parts/field.tsx';
-import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
-import { ErrorNote } from '../parts/states.tsx';
+import { useFormDraft } from '../parts/form-draft.tsx';
 import { readMap } from './read-map.ts';
+import { SourceForm } from './source-form.tsx';
 import { MapField } from './source-parts.tsx';
 
 const transports = [
@@ -62,79 +59,70 @@ export function McpForm({
       ...maps,
     });
   });
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if ((await save.run()) === null) return;
-    draft.sent();
-    onDone();
-  };
   return (
-    <Dialog title={server === null ? 'Add an MCP server' : `Edit ${server.name}`} onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void submit(event)}>
-        <IsBack draft={draft} />
-        {server === null ? (
-          <>
-            <TextField label="Name" required value={name} onChange={(event) => change({ name: event.target.value })} />
-            <SelectField
-              label="It is"
-              value={transport}
-              options={transports}
-              // The options are these and no others.
-              onChange={(event) => change({ transport: event.target.value as Transport })}
-            />
-            {local ? (
-              <>
-                <TextField
-                  label="Program"
-                  required
-                  value={command}
-                  onChange={(event) => change({ command: event.target.value })}
-                />
-                <AreaField
-                  label="Arguments, one a line"
-                  rows={3}
-                  value={args}
-                  onChange={(event) => change({ args: event.target.value })}
-                />
-                <label className="row">
-                  <input type="checkbox" checked={pin} onChange={(event) => change({ pin: event.target.checked })} />
-                  Refuse it when the program changes
-                </label>
-              </>
-            ) : (
-              <TextField label="URL" required value={url} onChange={(event) => change({ url: event.target.value })} />
-            )}
-          </>
-        ) : null}
-        {local ? (
-          <MapField label="Variables" set={server?.env ?? []} value={env} onChange={(text) => change({ env: text })} />
-        ) : (
-          <>
-            <MapField
-              label="Headers"
-              set={server?.headers ?? []}
-              value={headers}
-              onChange={(text) => change({ headers: text })}
-            />
-            <TextField
-              label="Variable that holds its token"
-              value={variable}
-              onChange={(event) => change({ variable: event.target.value })}
-            />
-          </>
-        )}
-        <MapField
-          label="Injected arguments"
-          set={server?.inject ?? []}
-          value={inject}
-          onChange={(text) => change({ inject: text })}
-        />
-        <p className="small muted">Nothing is started or contacted before you look at it or a run uses it.</p>
-        {save.error === null ? null : <ErrorNote error={save.error} />}
-        <Button submit look="primary" busy={save.busy}>
-          {server === null ? 'Register' : 'Save'}
-        </Button>
-      </form>
-    </Dialog>
+    <SourceForm
+      what="an MCP server"
+      name={server?.name ?? null}
+      note="Nothing is started or contacted before you look at it or a run uses it."
+      {...{ draft, save, onDone, onClose }}
+    >
+      {server === null ? (
+        <>
+          <TextField label="Name" required value={name} onChange={(event) => change({ name: event.target.value })} />
+          <SelectField
+            label="It is"
+            value={transport}
+            options={transports}
+            // The options are these and no others.
+            onChange={(event) => change({ transport: event.target.value as Transport })}
+          />
+          {local ? (
+            <>
+              <TextField
+                label="Program"
+                required
+                value={command}
+                onChange={(event) => change({ command: event.target.value })}
+              />
+              <AreaField
+                label="Arguments, one a line"
+                rows={3}
+                value={args}
+                onChange={(event) => change({ args: event.target.value })}
+              />
+              <label className="row">
+                <input type="checkbox" checked={pin} onChange={(event) => change({ pin: event.target.checked })} />
+                Refuse it when the program changes
+              </label>
+            </>
+          ) : (
+            <TextField label="URL" required value={url} onChange={(event) => change({ url: event.target.value })} />
+          )}
+        </>
+      ) : null}
+      {local ? (
+        <MapField label="Variables" set={server?.env ?? []} value={env} onChange={(text) => change({ env: text })} />
+      ) : (
+        <>
+          <MapField
+            label="Headers"
+            set={server?.headers ?? []}
+            value={headers}
+            onChange={(text) => change({ headers: text })}
+          />
+          <TextField
+            label="Variable that holds its token"
+            value={variable}
+            onChange={(event) => change({ variable: event.target.value })}
+          />
+        </>
+      )}
+      <MapField
+        label="Injected arguments"
+        set={server?.inject ?? []}
+        value={inject}
+        onChange={(text) => change({ inject: text })}
+      />
+    </SourceForm>
   );
 }

@@ -1,16 +1,14 @@
 import { useState } from 'react';
 import type { McpServerShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
-import { useAction, useData } from '../data/use-data.ts';
-import { Button, SureButton } from '../parts/button.tsx';
+import { useData } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Safe } from '../parts/safe.tsx';
-import { ErrorNote } from '../parts/states.tsx';
 import { McpForm } from './mcp-form.tsx';
 import { SourceList } from './source-list.tsx';
-import { DriftList, SourceTools } from './source-parts.tsx';
-import '../styles/tools.css';
+import { SourcePanel, useSourceAction } from './source-panel.tsx';
 
 const looks: Readonly<Record<McpServerShown['state'], string>> = {
   idle: '',
@@ -51,15 +49,7 @@ function Server({
     server;
   const [starting, setStarting] = useState(false);
   const [notices, setNotices] = useState<readonly string[]>([]);
-  const act = useAction(async (what: () => Promise<unknown>) => {
-    try {
-      await what();
-      return true;
-    } finally {
-      // A refusal, too, may come of what is another now than is shown: what was accepted has changed again.
-      reload();
-    }
-  });
+  const action = useSourceAction(reload);
   const check = async () => {
     const checked = await client.postMcpCheck({ name });
     setNotices(checked.reason === null ? checked.notices : [checked.reason, ...checked.notices]);
@@ -70,15 +60,19 @@ function Server({
     ...inject.map((one) => `${one}: set`),
   ];
   return (
-    <section className="panel stack tight" aria-label={name}>
-      <div className="row spread">
-        <h2>
-          <Safe text={name} />
-        </h2>
-        <span className={`tag ${looks[state]}`}>
-          {state === 'idle' ? (tools.length === 0 ? 'not looked at yet' : 'looked at') : state.replace('_', ' ')}
-        </span>
-      </div>
+    <SourcePanel
+      name={name}
+      state={state === 'idle' ? (tools.length === 0 ? 'not looked at yet' : 'looked at') : state.replace('_', ' ')}
+      look={looks[state]}
+      tools={tools}
+      drift={drift}
+      action={action}
+      accept={(accepted) => client.postMcpAccept({ name, definition_sha256, tools: accepted })}
+      remove={() => client.deleteMcpServer({ name, if_match: `"${etag}"` })}
+      onEdit={onEdit}
+      check={transport === 'stdio' ? 'Start and look…' : 'Look at it now'}
+      onCheck={() => (transport === 'stdio' ? setStarting(true) : void action.run(check))}
+    >
       {transport === 'stdio' ? (
         <CodeBlock text={argvOf(server)} label={`Command of ${name}`} />
       ) : (
@@ -93,27 +87,6 @@ function Server({
           <Safe text={line} />
         </p>
       ))}
-      {act.error === null ? null : <ErrorNote error={act.error} />}
-      <SourceTools tools={tools} />
-      <DriftList
-        drift={drift}
-        busy={act.busy}
-        onAccept={(accepted) =>
-          void act.run(() => client.postMcpAccept({ name, definition_sha256, tools: [...accepted] }))
-        }
-      />
-      <div className="row">
-        <Button busy={act.busy} onClick={() => (transport === 'stdio' ? setStarting(true) : void act.run(check))}>
-          {transport === 'stdio' ? 'Start and look…' : 'Look at it now'}
-        </Button>
-        <Button onClick={onEdit}>Edit…</Button>
-        <SureButton
-          word="Remove"
-          sureWord="Really remove it?"
-          busy={act.busy}
-          onSure={() => void act.run(() => client.deleteMcpServer({ name, if_match: `"${etag}"` }))}
-        />
-      </div>
       {starting ? (
         <Dialog
           title={`Start ${name}?`}
@@ -123,7 +96,7 @@ function Server({
               look="primary"
               onClick={() => {
                 setStarting(false);
-                void act.run(check);
+                void action.run(check);
               }}
             >
               Start it
@@ -134,6 +107,6 @@ function Server({
           <CodeBlock text={argvOf(server)} label="The command" />
         </Dialog>
       ) : null}
-    </section>
+    </SourcePanel>
   );
 }

@@ -5,7 +5,7 @@ import { AreaField } from '../parts/field.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { stateWords } from './tool-list.tsx';
 
-type Drift = {
+export type Drift = {
   readonly tool: string;
   readonly change: 'new' | 'changed';
   readonly before: unknown;
@@ -66,17 +66,15 @@ export function DriftList({
 
 const textOf = (value: unknown): string => JSON.stringify(value, null, 2);
 
+export type SourceTool = {
+  readonly tool: string;
+  readonly description: string;
+  readonly state: keyof typeof stateWords;
+  readonly flags: readonly string[];
+};
+
 /** The tools of a source with why one of them cannot be called. */
-export function SourceTools({
-  tools,
-}: {
-  readonly tools: readonly {
-    readonly tool: string;
-    readonly description: string;
-    readonly state: keyof typeof stateWords;
-    readonly flags: readonly string[];
-  }[];
-}) {
+export function SourceTools({ tools }: { readonly tools: readonly SourceTool[] }) {
   if (tools.length === 0) return <p className="muted small">Its tools are not known yet.</p>;
   return (
     <details>
