@@ -4,8 +4,7 @@ import type { ChainDocument } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import type { CodeEditor } from '../editor/code-mirror.ts';
-import { Findings } from '../editor/findings.tsx';
-import { JsonEditor } from '../editor/json-editor.tsx';
+import { ChangeButtons, DocumentTags, DocumentText } from '../editor/document-parts.tsx';
 import { placesOf } from '../editor/json-places.ts';
 import { useDraft } from '../editor/use-draft.ts';
 import { useVetted } from '../editor/use-vetted.ts';
@@ -18,13 +17,12 @@ import { SaveChain } from './save-chain.tsx';
 
 const Picture = lazy(() => import('./picture.tsx').then((m) => ({ default: m.ChainPicture })));
 const AsList = lazy(() => import('./picture.tsx').then((m) => ({ default: m.ChainList })));
-type Source = 'project' | 'user' | 'builtin';
 
 /** One chain: its picture beside its text (09 §8.11). */
 export function ChainPage({ file }: { readonly file: string }) {
   const [params] = useSearchParams();
   // The links of the list are written with these words.
-  const source = params.get('source') as Source | null;
+  const source = params.get('source') as ChainDocument['source'] | null;
   const data = useData(
     `chain ${file} ${source ?? ''}`,
     () => client.getChain({ file, ...(source === null ? {} : { source }) }),
@@ -67,28 +65,15 @@ function Editor({
         <>
           {draft.dirty ? <span className="tag warn">not saved</span> : null}
           <Button onClick={() => setOpen('run')}>Run with input…</Button>
-          {builtin ? null : (
-            <>
-              <Button disabled={!draft.dirty} onClick={draft.undo}>
-                Undo changes
-              </Button>
-              <Button
-                look="primary"
-                disabled={!draft.dirty || vetted.value?.valid === false || !vetted.current}
-                onClick={() => setOpen('save')}
-              >
-                Save…
-              </Button>
-            </>
-          )}
+          {builtin ? null : <ChangeButtons draft={draft} vetted={vetted} onSave={() => setOpen('save')} />}
         </>
       }
     >
-      <p className="row">
-        <span className="tag">{builtin ? 'built in, cannot be changed' : read.source}</span>
-        {read.trusted ? null : <span className="tag warn">not trusted; saving it trusts it</span>}
-        {draft.outdated ? <span className="tag warn">somebody has saved another version</span> : null}
-      </p>
+      <DocumentTags
+        origin={builtin ? 'built in, cannot be changed' : read.source}
+        trusted={read.trusted}
+        outdated={draft.outdated}
+      />
       <div className="work">
         {graph === null ? (
           <Empty>There is no picture of a text that is no chain.</Empty>
@@ -108,19 +93,16 @@ function Editor({
             </div>
           </Suspense>
         )}
-        <div className="stack tight">
-          <JsonEditor
-            text={draft.text}
-            label={`Text of ${file}`}
-            findings={findings}
-            readOnly={builtin}
-            onChange={draft.setText}
-            onCursor={(at) => select(taskAt(draft.text, at))}
-            handle={handle}
-          />
-          {vetted.fault === null ? null : <p className="fault">{vetted.fault}</p>}
-          <Findings findings={findings} onGo={(path) => handle.current?.goTo(path)} />
-        </div>
+        <DocumentText
+          text={draft.text}
+          label={`Text of ${file}`}
+          findings={findings}
+          fault={vetted.fault}
+          readOnly={builtin}
+          onChange={draft.setText}
+          onCursor={(at) => select(taskAt(draft.text, at))}
+          handle={handle}
+        />
       </div>
       {open === 'save' && read.source !== 'builtin' ? (
         <SaveChain file={file} source={read.source} draft={draft} onClose={() => setOpen(null)} onSaved={onSaved} />

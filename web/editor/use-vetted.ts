@@ -4,8 +4,16 @@ import { refusalFrom } from '../data/use-data.ts';
 /** How long nobody has typed when a text is looked at. */
 const quietMs = 300;
 
+export type Vetted<T> = {
+  readonly value: T | null;
+  /** Why the last text could not be asked about. */
+  readonly fault: string | null;
+  /** The answer is about the text as it is now. */
+  readonly current: boolean;
+};
+
 /** Asks something about a text once its writer pauses; a late answer to an earlier text is dropped. */
-export function useVetted<T>(text: string, ask: (text: string) => Promise<T>) {
+export function useVetted<T>(text: string, ask: (text: string) => Promise<T>): Vetted<T> {
   const [state, set] = useState<{
     readonly text: string | null;
     readonly value: T | null;
@@ -30,6 +38,5 @@ export function useVetted<T>(text: string, ask: (text: string) => Promise<T>) {
       clearTimeout(timer);
     };
   }, [text]);
-  /** `current`: the answer is about the text as it is now. */
   return { value: state.value, fault: state.fault, current: state.text === text };
 }

@@ -5,8 +5,7 @@ import { client } from '../data/client.ts';
 import { type Data, useData } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
 import type { CodeEditor } from '../editor/code-mirror.ts';
-import { Findings } from '../editor/findings.tsx';
-import { JsonEditor } from '../editor/json-editor.tsx';
+import { ChangeButtons, DocumentTags, DocumentText } from '../editor/document-parts.tsx';
 import { hasDraft, useDraft } from '../editor/use-draft.ts';
 import { useVetted } from '../editor/use-vetted.ts';
 import { Button } from '../parts/button.tsx';
@@ -20,12 +19,11 @@ import { ReplayPanel } from './replay.tsx';
 import { RuleList } from './rules.tsx';
 import { SavePolicy } from './save-policy.tsx';
 
-type Source = 'project' | 'user' | 'builtin';
-
 /** One policy: its editor, and what it would decide (09 §8.10). */
 export function PolicyPage({ file }: { readonly file: string }) {
   const [params] = useSearchParams();
-  const source = params.get('source') as Source | null;
+  // The links of the list are written with these words.
+  const source = params.get('source') as PolicyDocument['source'] | null;
   const isNew = params.get('new') !== null && hasDraft(`policy:new:${file}`);
   const data = useData(
     `policy ${file} ${source ?? ''} ${isNew}`,
@@ -67,7 +65,6 @@ function Editor({
   const findings = vetted.value?.findings ?? read?.findings ?? [];
   const preset = read?.source === 'builtin';
   const name = /^hitl-policy-(.+)\.json$/.exec(file)?.[1] ?? 'mine';
-  const broken = vetted.value?.valid === false;
   return (
     <Page
       title={file}
@@ -79,40 +76,26 @@ function Editor({
               Copy to mine
             </Button>
           ) : (
-            <>
-              <Button disabled={!draft.dirty || draft.base === null} onClick={draft.undo}>
-                Undo changes
-              </Button>
-              <Button
-                look="primary"
-                disabled={!draft.dirty || broken || !vetted.current}
-                onClick={() => setOpen('save')}
-              >
-                Save…
-              </Button>
-            </>
+            <ChangeButtons draft={draft} vetted={vetted} onSave={() => setOpen('save')} />
           )}
         </>
       }
     >
-      <p className="row">
-        <span className="tag">{preset ? 'preset, cannot be changed' : (read?.source ?? 'new')}</span>
-        {read?.trusted === false ? <span className="tag warn">not trusted; saving it trusts it</span> : null}
-        {draft.outdated ? <span className="tag warn">somebody has saved another version</span> : null}
-      </p>
+      <DocumentTags
+        origin={preset ? 'preset, cannot be changed' : (read?.source ?? 'new')}
+        trusted={read?.trusted ?? true}
+        outdated={draft.outdated}
+      />
       <div className="work">
-        <div className="stack tight">
-          <JsonEditor
-            text={draft.text}
-            label={`Text of ${file}`}
-            findings={findings}
-            readOnly={preset}
-            onChange={draft.setText}
-            handle={handle}
-          />
-          {vetted.fault === null ? null : <p className="fault">{vetted.fault}</p>}
-          <Findings findings={findings} onGo={(path) => handle.current?.goTo(path)} />
-        </div>
+        <DocumentText
+          text={draft.text}
+          label={`Text of ${file}`}
+          findings={findings}
+          fault={vetted.fault}
+          readOnly={preset}
+          onChange={draft.setText}
+          handle={handle}
+        />
         <Tabs
           label="What the policy decides"
           selected={tab}
