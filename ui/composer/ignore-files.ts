@@ -22,11 +22,8 @@ export function readIgnoreFile(text: string, base: string): IgnoreRules {
     pattern = pattern.replace(/^\//, '');
     if (pattern === '') continue;
     const parts = pattern.split('/');
-    rules.push({
-      negated,
-      directoriesOnly,
-      matches: (path) => matchParts(anchored ? parts : ['**', ...parts], path.split('/')),
-    });
+    const steps = readPattern(anchored ? parts : ['**', ...parts]);
+    rules.push({ negated, directoriesOnly, matches: (path) => fits(steps, path.split('/')) });
   }
   return { base, rules };
 }
@@ -42,67 +39,70 @@ export function isIgnored(files: readonly IgnoreRules[], path: string, directory
   return false;
 }
 
-/** `**` stands for any number of directories. Steps are at most pattern times path. */
-function matchParts(pattern: readonly string[], path: readonly string[]): boolean {
-  let at = 0;
-  let place = 0;
-  let star = -1;
-  let resume = 0;
-  while (place < path.length) {
-    const part = pattern[at];
-    if (part === '**') {
-      // At the end it stands for everything inside, not for the directory itself.
-      if (at === pattern.length - 1) return at === 0 || place < path.length;
-      star = at;
-      resume = place;
-      at += 1;
-    } else if (part !== undefined && matchSegment(part, path[place] ?? '')) {
-      at += 1;
-      place += 1;
-    } else if (star >= 0) {
-      resume += 1;
-      place = resume;
-      at = star + 1;
-    } else return false;
-  }
-  return at === pattern.length;
+/** One step of a pattern: what one member has to be, or `any` for any number of members. */
+type Step<T> = 'any' | ((member: T) => boolean);
+
+/** Steps over the parts of a path. */
+function readPattern(parts: readonly string[]): readonly Step<string>[] {
+  const steps = parts.map((part): Step<string> => {
+    if (part === '**') return 'any';
+    const characters = readPart(part);
+    return (name) => fits(characters, name);
+  });
+  // At the end it stands for everything inside, not for the directory itself.
+  return steps.at(-1) === 'any' ? [...steps, () => true] : steps;
 }
 
-function matchSegment(pattern: string, text: string): boolean {
-  let at = 0;
-  let place = 0;
-  let star = -1;
-  let resume = 0;
-  while (place < text.length) {
-    const token = pattern.charAt(at);
-    const one = token === '*' ? null : readToken(pattern, at);
-    if (token === '*') {
-      star = at;
-      resume = place;
-      at += 1;
-    } else if (at < pattern.length && one?.test(text.charAt(place)) === true) {
-      at = one.next;
-      place += 1;
-    } else if (star >= 0) {
-      resume += 1;
-      place = resume;
-      at = star + 1;
-    } else return false;
+/** Steps over the characters of one part of a path. */
+function readPart(part: string): readonly Step<string>[] {
+  const steps: Step<string>[] = [];
+  for (let at = 0; at < part.length; ) {
+    const { next, step } = readStep(part, at);
+    steps.push(step);
+    at = next;
   }
-  while (pattern.charAt(at) === '*') at += 1;
-  return at >= pattern.length;
+  return steps;
 }
 
-function readToken(pattern: string, at: number): { readonly next: number; test(character: string): boolean } {
-  const token = pattern.charAt(at);
-  if (token === '?') return { next: at + 1, test: () => true };
-  if (token === '\\' && at + 1 < pattern.length)
-    return { next: at + 2, test: (character) => character === pattern.charAt(at + 1) };
-  const end = token === '[' ? pattern.indexOf(']', at + 2) : -1;
-  if (end < 0) return { next: at + 1, test: (character) => character === token };
-  const negated = /[!^]/.test(pattern.charAt(at + 1));
-  const members = pattern.slice(at + (negated ? 2 : 1), end);
-  return { next: end + 1, test: (character) => within(members, character) !== negated };
+function readStep(part: string, at: number): { readonly next: number; readonly step: Step<string> } {
+  const token = part.charAt(at);
+  if (token === '*') return { next: at + 1, step: 'any' };
+  if (token === '?') return { next: at + 1, step: () => true };
+  if (token === '\\' && at + 1 < part.length) {
+    const literal = part.charAt(at + 1);
+    return { next: at + 2, step: (character) => character === literal };
+  }
+  const end = token === '[' ? part.indexOf(']', at + 2) : -1;
+  if (end < 0) return { next: at + 1, step: (character) => character === token };
+  const negated = /[!^]/.test(part.charAt(at + 1));
+  const members = part.slice(at + (negated ? 2 : 1), end);
+  return { next: end + 1, step: (character) => within(members, character) !== negated };
+}
+
+/** Whether the steps lead over all members. Takes at most as many turns as steps times members. */
+function fits<T>(steps: readonly Step<T>[], members: ArrayLike<T>): boolean {
+  let at = 0;
+  let place = 0;
+  let any = -1;
+  let resume = 0;
+  while (place < members.length) {
+    const step = steps[at];
+    // Of an index below the length.
+    const member = members[place] as T;
+    if (step === 'any') {
+      any = at;
+      resume = place;
+      at += 1;
+    } else if (step?.(member) === true) {
+      at += 1;
+      place += 1;
+    } else if (any >= 0) {
+      resume += 1;
+      place = resume;
+      at = any + 1;
+    } else return false;
+  }
+  return steps.slice(at).every((step) => step === 'any');
 }
 
 function within(members: string, character: string): boolean {
