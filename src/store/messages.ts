@@ -33,6 +33,17 @@ export const partialId = (runId: string): string => `partial-${runId}`;
 export const maxMessages = 100_000;
 
 export const messageColumns = `id, seq, covers_to, role, kind, payload, status, run_id, error, tokens_in, tokens_out, created_at`;
+/** What may still change of a message that is stored, in the order of the columns. */
+const contentOf = (message: NewMessage): readonly SqlValue[] => [
+  message.role,
+  message.kind,
+  message.payload,
+  message.status,
+  message.run_id,
+  message.error,
+  message.tokens_in,
+  message.tokens_out,
+];
 /** Reads one member of a payload; null for a row that is not JSON, which must not stop a list (07 §1.3). */
 export const member = (path: string): string =>
   `CASE WHEN json_valid(payload) THEN json_extract(payload, '${path}') END`;
@@ -77,14 +88,7 @@ export function createMessages(sql: Sql, tenant: string) {
       sessionId,
       message.id,
       message.covers_to ?? null,
-      message.role,
-      message.kind,
-      message.payload,
-      message.status,
-      message.run_id,
-      message.error,
-      message.tokens_in,
-      message.tokens_out,
+      ...contentOf(message),
       message.created_at,
     );
     if (row === undefined) throw new Error('an INSERT with RETURNING gave no row');
@@ -155,14 +159,7 @@ export function createMessages(sql: Sql, tenant: string) {
           `UPDATE messages SET id = ?, role = ?, kind = ?, payload = ?, status = ?, run_id = ?, error = ?, tokens_in = ?,
              tokens_out = ? WHERE id = ? AND ${owned} RETURNING seq`,
           message.id,
-          message.role,
-          message.kind,
-          message.payload,
-          message.status,
-          message.run_id,
-          message.error,
-          message.tokens_in,
-          message.tokens_out,
+          ...contentOf(message),
           replaces,
           sessionId,
           tenant,

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../schema/errors.ts';
 import { orTaken } from './failure.ts';
-import type { Sql } from './sql.ts';
+import type { Sql, SqlValue } from './sql.ts';
 
 /** Rows as stored (11 §2.2): JSON columns are text, times are milliseconds. */
 export type BackendRow = {
@@ -49,6 +49,20 @@ export type CheckRow = {
 const backendColumns = `id, name, type, base_url, key_env, key_literal, headers, proxy, connect_timeout_ms,
   first_byte_timeout_ms, idle_timeout_ms, created_at, updated_at`;
 
+/** What a change may replace, in the order of the columns. */
+const settingsOf = (row: BackendRow): readonly SqlValue[] => [
+  row.name,
+  row.type,
+  row.base_url,
+  row.key_env,
+  row.key_literal,
+  row.headers,
+  row.proxy,
+  row.connect_timeout_ms,
+  row.first_byte_timeout_ms,
+  row.idle_timeout_ms,
+];
+
 /** Backends and what is known of their models, of one tenant. A change is durable when its call returns (11 §2.7). */
 export function createRegistry(sql: Sql, tenant: string) {
   const owned = 'backend_id IN (SELECT id FROM backends WHERE tenant_id = ?)';
@@ -75,16 +89,7 @@ export function createRegistry(sql: Sql, tenant: string) {
             sql.run(
               `INSERT INTO backends (${backendColumns}, tenant_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
               row.id,
-              row.name,
-              row.type,
-              row.base_url,
-              row.key_env,
-              row.key_literal,
-              row.headers,
-              row.proxy,
-              row.connect_timeout_ms,
-              row.first_byte_timeout_ms,
-              row.idle_timeout_ms,
+              ...settingsOf(row),
               row.created_at,
               row.updated_at,
               tenant,
@@ -102,16 +107,7 @@ export function createRegistry(sql: Sql, tenant: string) {
             `UPDATE backends SET name = ?, type = ?, base_url = ?, key_env = ?, key_literal = ?, headers = ?, proxy = ?,
                connect_timeout_ms = ?, first_byte_timeout_ms = ?, idle_timeout_ms = ?, updated_at = ?
              WHERE tenant_id = ? AND id = ?`,
-            row.name,
-            row.type,
-            row.base_url,
-            row.key_env,
-            row.key_literal,
-            row.headers,
-            row.proxy,
-            row.connect_timeout_ms,
-            row.first_byte_timeout_ms,
-            row.idle_timeout_ms,
+            ...settingsOf(row),
             row.updated_at,
             tenant,
             row.id,
