@@ -143,19 +143,9 @@ export type PermissionDenial = {
   readonly reason: string;
 };
 
-export type RunFailure = StepError & { readonly class: ErrorCode; readonly task_id?: string; readonly root?: string };
-
-/** How a run ended or rested, complete enough for every output format of 06 §8. */
-export type RunResult = {
+/** What a run belongs to, and what it runs with. */
+type RunContext = {
   readonly run_id: string;
-  readonly status: RunStatus;
-  readonly exit_code: number;
-  readonly error: RunFailure | null;
-  readonly output_type: string | null;
-  /** What text format prints (06 §8.1); empty when there is no output. */
-  readonly text: string;
-  /** The value; of a `chat_history` only when it was asked for (`awaitRun` with `full`), else null. */
-  readonly output: unknown;
   readonly session_id: string | null;
   readonly session_name: string | null;
   readonly plan: StepPlace | null;
@@ -164,6 +154,20 @@ export type RunResult = {
   readonly provider: string;
   readonly backend: string | null;
   readonly policy: PolicyState;
+};
+
+export type RunFailure = StepError & { readonly class: ErrorCode; readonly task_id?: string; readonly root?: string };
+
+/** How a run ended or rested, complete enough for every output format of 06 §8. */
+export type RunResult = RunContext & {
+  readonly status: RunStatus;
+  readonly exit_code: number;
+  readonly error: RunFailure | null;
+  readonly output_type: string | null;
+  /** What text format prints (06 §8.1); empty when there is no output. */
+  readonly text: string;
+  /** The value; of a `chat_history` only when it was asked for (`awaitRun` with `full`), else null. */
+  readonly output: unknown;
   readonly num_turns: number;
   readonly num_tool_calls: number;
   readonly executed_tool_calls: number;
@@ -208,18 +212,9 @@ export type RunStep = {
 export type ServerState = { readonly name: string; readonly status: string; readonly error: string | null };
 
 /** What is known when a run has been accepted: the first line of `stream-json`, and the head of `--trace`. */
-export type RunStarted = {
+export type RunStarted = RunContext & {
   /** Of a run that goes on: the last event before, and the questions that are open still. */
   readonly resumed?: { readonly from_seq: number; readonly ask_ids: readonly string[] };
-  readonly run_id: string;
-  readonly session_id: string | null;
-  readonly session_name: string | null;
-  readonly plan: StepPlace | null;
-  readonly chain: { readonly id: string; readonly path: string | null; readonly sha256: string };
-  readonly model: string;
-  readonly provider: string;
-  readonly backend: string | null;
-  readonly policy: PolicyState;
   readonly cwd: string;
   readonly tools: readonly string[];
   /** The tool servers that it may use, as they stand when it begins; absent without any. */

@@ -99,7 +99,7 @@ export function createChainRoutes(deps: ChainRouteDeps) {
 
     getChain: ({ file, source }: Named & { readonly source?: OverlaySource | undefined }) => get(file, source),
 
-    /** @throws RuntimeError invalid_chain with all structural findings; nothing is written then */
+    /** @throws RuntimeError chain_invalid with all structural findings; nothing is written then */
     async putChain({
       file,
       text,
