@@ -1,9 +1,11 @@
-import type { ReactNode } from 'react';
 import type { AskCardData } from '../../src/schema/ask-views.ts';
+import type { BudgetWords } from '../../src/view/budget.ts';
 import { DiffLines } from '../parts/code-block.tsx';
 import { numbered } from '../parts/numbered.ts';
 import { Escaped, Safe } from '../parts/safe.tsx';
-import { argumentLines, budgetOf, commandText, otherArgs, ruleWords, segmentsOf, warningOf } from './card-facts.ts';
+import { argumentLines, budgetOf, commandText, otherArgs, segmentsOf } from './card-facts.ts';
+import { Reasons, Warnings } from './card-reasons.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Fold, foldedLines } from './folds.tsx';
 
 export type CardPart = { readonly id: string; readonly total: number };
@@ -19,81 +21,28 @@ export function foldsOf(card: AskCardData): readonly CardPart[] {
 
 const diffLines = (text: string): readonly string[] => text.replace(/\n$/, '').split('\n');
 
+type Question = { readonly text: string; readonly detail?: string };
+/** Which parts are shown whole, and what unfolds one. */
+type Folds = { readonly isOpen: (id: string) => boolean; readonly onOpen: (id: string) => void };
+type PartProps = { readonly card: AskCardData; readonly folds: Folds };
+
 /** Everything above the buttons, in the order of 09 §8.7. Facts of the runtime first, what others say below them. */
 export function CardBody({
   card,
   cwd,
   question,
-  isOpen,
-  onOpen,
+  ...folds
 }: {
   readonly card: AskCardData;
   readonly cwd: string;
-  readonly question: { readonly text: string; readonly detail?: string } | null;
-  readonly isOpen: (id: string) => boolean;
-  readonly onOpen: (id: string) => void;
-}) {
-  const segments = segmentsOf(card);
-  const { diff, url, why, who, paths } = card;
+  readonly question: Question | null;
+} & Folds) {
+  const { url } = card;
   const budget = budgetOf(card);
-  const shown = <T,>(id: string, lines: readonly T[]): readonly T[] =>
-    isOpen(id) ? lines : lines.slice(0, foldedLines);
   return (
     <>
-      {segments.length === 0 ? null : (
-        <Fold label="Runs" total={segments.length} open={isOpen('segments')} onOpen={() => onOpen('segments')}>
-          <ol className="segments">
-            {numbered(isOpen('segments') ? segments : segments.slice(0, foldedLines)).map(({ key, part }) => (
-              <li key={key}>
-                <code className="wrap">
-                  <Safe text={commandText(part.words)} mode="line" />
-                </code>
-                <span className="small muted">
-                  {part.program === null ? (
-                    <b className="fault">program not resolved</b>
-                  ) : (
-                    <span className="mono">
-                      <Safe text={part.program} />
-                    </span>
-                  )}
-                  {part.revealed ? ' · started by the command before it' : null}
-                  {part.covered_by === null ? null : (
-                    <>
-                      {' · covered by '}
-                      <Safe text={part.covered_by} />
-                    </>
-                  )}
-                  {part.why === null ? null : (
-                    <>
-                      {' · '}
-                      <Safe text={part.why} />
-                    </>
-                  )}
-                </span>
-              </li>
-            ))}
-          </ol>
-        </Fold>
-      )}
-      {diff === null ? null : (
-        <Fold
-          label={diff.new_file ? 'New file' : 'Change'}
-          total={diffLines(diff.text).length}
-          open={isOpen('diff')}
-          onOpen={() => onOpen('diff')}
-        >
-          <pre className="card-text">
-            <DiffLines lines={shown('diff', diffLines(diff.text))} />
-          </pre>
-          {[diff.made, diff.note].map((said) =>
-            said === null ? null : (
-              <p key={said} className="small">
-                <Safe text={said} />
-              </p>
-            ),
-          )}
-        </Fold>
-      )}
+      <Segments card={card} folds={folds} />
+      <Change card={card} folds={folds} />
       {url === null ? null : (
         <dl className="facts card-facts">
           <Fact label="Address">
@@ -104,120 +53,14 @@ export function CardBody({
         </dl>
       )}
       {question !== null ? (
-        <div className="says">
-          <h3>The model says</h3>
-          <p className="wrap">
-            <Safe text={question.text} mode="prose" />
-          </p>
-          {question.detail === undefined ? null : (
-            <p className="wrap small">
-              <Safe text={question.detail} mode="prose" />
-            </p>
-          )}
-        </div>
+        <ModelSays question={question} />
       ) : budget !== null ? (
-        <dl className="facts card-facts">
-          <Fact label="Bound">
-            <Safe text={budget.bound} />
-          </Fact>
-          <Fact label="Used">
-            <Safe text={budget.used} />
-          </Fact>
-          <Fact label="Grant">
-            <Safe text={budget.grant} />
-          </Fact>
-        </dl>
+        <SpentBound budget={budget} />
       ) : (
-        otherArgs(card).map(({ name, value }) => {
-          const lines = argumentLines(value);
-          const id = `arg ${name}`;
-          return (
-            <Fold key={id} label={`arg ${name}`} total={lines.length} open={isOpen(id)} onOpen={() => onOpen(id)}>
-              <pre className="card-text">
-                {numbered(shown(id, lines)).map(({ key, part }) => (
-                  <span key={key}>
-                    <Escaped text={part} />
-                    {'\n'}
-                  </span>
-                ))}
-              </pre>
-            </Fold>
-          );
-        })
+        <Arguments card={card} folds={folds} />
       )}
-      {card.flags.length === 0 && card.again.length === 0 && !why.changed ? null : (
-        <ul className="warnings">
-          {card.again.map((said) => (
-            <li key={said}>
-              <Safe text={said} />
-            </li>
-          ))}
-          {why.changed ? <li>The policy changed since this was asked.</li> : null}
-          {card.flags.map((flag) => (
-            <li key={flag}>{warningOf(flag)}</li>
-          ))}
-        </ul>
-      )}
-      <dl className="facts card-facts">
-        <Fact label="Why">
-          {ruleWords(card)} <Safe text={why.policy.name} />{' '}
-          <span className="mono">
-            ({why.policy.source}
-            {why.policy.sha256 === null ? '' : `, ${why.policy.sha256.slice(0, 8)}`})
-          </span>
-          {why.note === null ? null : (
-            <>
-              {': '}
-              <Safe text={why.note} />
-            </>
-          )}
-        </Fact>
-        {why.detail === null || budget !== null ? null : (
-          <Fact label="Reason">
-            <Safe text={why.detail} />
-          </Fact>
-        )}
-        {why.reserved === null ? null : (
-          <Fact label="Each time">
-            <Safe text={why.reserved} />
-          </Fact>
-        )}
-        {paths.map((path) => (
-          <Fact key={path.given} label="Path">
-            <span className="mono">
-              <Safe text={path.given} />
-              {path.real === path.given ? null : (
-                <>
-                  {' → '}
-                  <Safe text={path.real} />
-                </>
-              )}
-            </span>
-            {path.inside ? null : ' (outside the workspace)'}
-            {path.link ? ' (through a link)' : ''}
-          </Fact>
-        ))}
-        <Fact label="In">
-          <span className="mono">
-            <Safe text={cwd} />
-          </span>
-        </Fact>
-        <Fact label="From">
-          <Safe
-            text={[
-              who.session === null ? null : `session ${who.session}`,
-              who.chain === null ? null : `chain ${who.chain}`,
-              who.task === null ? null : `task ${who.task}`,
-              `${card.what.tools}.${card.what.tool}`,
-            ]
-              .filter((part) => part !== null)
-              .join(', ')}
-          />
-        </Fact>
-        <Fact label="Binds">
-          <span className="mono">{card.binding}</span>
-        </Fact>
-      </dl>
+      <Warnings card={card} />
+      <Reasons card={card} cwd={cwd} />
       {card.tool_says === null ? null : (
         <div className="says">
           <h3>The tool says of itself</h3>
@@ -230,9 +73,116 @@ export function CardBody({
   );
 }
 
-const Fact = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
-  <div className="facts-row">
-    <dt>{label}</dt>
-    <dd>{children}</dd>
+const shownOf = <T,>(folds: Folds, id: string, lines: readonly T[]): readonly T[] =>
+  folds.isOpen(id) ? lines : lines.slice(0, foldedLines);
+
+/** The commands of a line, each with its program and what covers it. */
+function Segments({ card, folds }: PartProps) {
+  const segments = segmentsOf(card);
+  if (segments.length === 0) return null;
+  return (
+    <Fold label="Runs" total={segments.length} open={folds.isOpen('segments')} onOpen={() => folds.onOpen('segments')}>
+      <ol className="segments">
+        {numbered(shownOf(folds, 'segments', segments)).map(({ key, part }) => (
+          <li key={key}>
+            <code className="wrap">
+              <Safe text={commandText(part.words)} mode="line" />
+            </code>
+            <span className="small muted">
+              {part.program === null ? (
+                <b className="fault">program not resolved</b>
+              ) : (
+                <span className="mono">
+                  <Safe text={part.program} />
+                </span>
+              )}
+              {part.revealed ? ' · started by the command before it' : null}
+              {part.covered_by === null ? null : (
+                <>
+                  {' · covered by '}
+                  <Safe text={part.covered_by} />
+                </>
+              )}
+              {part.why === null ? null : (
+                <>
+                  {' · '}
+                  <Safe text={part.why} />
+                </>
+              )}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Fold>
+  );
+}
+
+function Change({ card: { diff }, folds }: PartProps) {
+  if (diff === null) return null;
+  const lines = diffLines(diff.text);
+  return (
+    <Fold
+      label={diff.new_file ? 'New file' : 'Change'}
+      total={lines.length}
+      open={folds.isOpen('diff')}
+      onOpen={() => folds.onOpen('diff')}
+    >
+      <pre className="card-text">
+        <DiffLines lines={shownOf(folds, 'diff', lines)} />
+      </pre>
+      {[diff.made, diff.note].map((said) =>
+        said === null ? null : (
+          <p key={said} className="small">
+            <Safe text={said} />
+          </p>
+        ),
+      )}
+    </Fold>
+  );
+}
+
+const ModelSays = ({ question }: { readonly question: Question }) => (
+  <div className="says">
+    <h3>The model says</h3>
+    <p className="wrap">
+      <Safe text={question.text} mode="prose" />
+    </p>
+    {question.detail === undefined ? null : (
+      <p className="wrap small">
+        <Safe text={question.detail} mode="prose" />
+      </p>
+    )}
   </div>
 );
+
+const SpentBound = ({ budget }: { readonly budget: BudgetWords }) => (
+  <dl className="facts card-facts">
+    <Fact label="Bound">
+      <Safe text={budget.bound} />
+    </Fact>
+    <Fact label="Used">
+      <Safe text={budget.used} />
+    </Fact>
+    <Fact label="Grant">
+      <Safe text={budget.grant} />
+    </Fact>
+  </dl>
+);
+
+const Arguments = ({ card, folds }: PartProps) =>
+  otherArgs(card).map(({ name, value }) => {
+    const lines = argumentLines(value);
+    const id = `arg ${name}`;
+    return (
+      <Fold key={id} label={`arg ${name}`} total={lines.length} open={folds.isOpen(id)} onOpen={() => folds.onOpen(id)}>
+        <pre className="card-text">
+          {numbered(shownOf(folds, id, lines)).map(({ key, part }) => (
+            <span key={key}>
+              <Escaped text={part} />
+              {'\n'}
+            </span>
+          ))}
+        </pre>
+      </Fold>
+    );
+  });

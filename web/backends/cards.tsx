@@ -4,6 +4,7 @@ import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { announce } from '../frame/announce.tsx';
 import { Button, SureButton } from '../parts/button.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
 
@@ -70,35 +71,26 @@ function Card({
         <span className={`tag ${looks[status]}`}>{words[status]}</span>
       </div>
       <dl className="facts">
-        <div className="facts-row">
-          <dt>Type</dt>
-          <dd>{type}</dd>
-        </div>
+        <Fact label="Type">{type}</Fact>
         <div className="facts-row">
           <dt>Address</dt>
           <dd className="mono">{base_url === '' ? 'of the service' : <Safe text={base_url} />}</dd>
         </div>
-        <div className="facts-row">
-          <dt>Key</dt>
-          <dd>
-            {key_source === 'none' ? (
-              'none'
-            ) : key_source.startsWith('env:') ? (
-              <>
-                <span className="mono">{key_source.slice(4)}</span>, {key_present ? 'which is set' : 'which is not set'}
-              </>
-            ) : (
-              'stored in the database'
-            )}
-          </dd>
-        </div>
-        <div className="facts-row">
-          <dt>Models</dt>
-          <dd>
-            {model_count}
-            {latency_ms === null ? '' : `, answered in ${latency_ms} ms`}
-          </dd>
-        </div>
+        <Fact label="Key">
+          {key_source === 'none' ? (
+            'none'
+          ) : key_source.startsWith('env:') ? (
+            <>
+              <span className="mono">{key_source.slice(4)}</span>, {key_present ? 'which is set' : 'which is not set'}
+            </>
+          ) : (
+            'stored in the database'
+          )}
+        </Fact>
+        <Fact label="Models">
+          {model_count}
+          {latency_ms === null ? '' : `, answered in ${latency_ms} ms`}
+        </Fact>
       </dl>
       {error === null ? null : (
         <div className="note danger wrap stack tight">

@@ -8,6 +8,7 @@ import { useAction, useData } from '../data/use-data.ts';
 import { changesSetup } from '../frame/everywhere.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote, Loaded } from '../parts/states.tsx';
 import '../styles/setup.css';
@@ -168,16 +169,10 @@ function Backends({ status }: { readonly status: Status }) {
     <section className="panel stack tight" aria-label="Checks">
       <h2>Checks</h2>
       <dl className="facts">
-        <div className="facts-row">
-          <dt>Default model</dt>
-          <dd>
-            <Safe text={`${status.defaultModel || 'none'} (${status.defaultModelSource})`} />
-          </dd>
-        </div>
-        <div className="facts-row">
-          <dt>Policy</dt>
-          <dd>{status.hitlPolicyName || 'none named'}</dd>
-        </div>
+        <Fact label="Default model">
+          <Safe text={`${status.defaultModel || 'none'} (${status.defaultModelSource})`} />
+        </Fact>
+        <Fact label="Policy">{status.hitlPolicyName || 'none named'}</Fact>
         {status.backendChecks.map(({ id, name, status: state, latencyMs, modelCount, error }) => (
           <div className="facts-row" key={id}>
             <dt>

@@ -10,6 +10,7 @@ import { useQuery } from '../data/use-query.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Page } from '../parts/page.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote, Loaded } from '../parts/states.tsx';
 import { Tabs } from '../parts/tabs.tsx';
@@ -119,41 +120,26 @@ function Head({ run }: { readonly run: RunRecord }) {
         )}
       </div>
       <dl className="facts small">
-        <div className="facts-row">
-          <dt>policy</dt>
-          <dd>
-            <Safe text={run.policy.name} /> <span className="mono">{run.policy.sha256?.slice(0, 8)}</span>
-          </dd>
-        </div>
-        <div className="facts-row">
-          <dt>model</dt>
-          <dd>
-            <Safe text={`${run.model ?? '-'}${run.backend === null ? '' : ` of ${run.backend}`}`} />
-          </dd>
-        </div>
-        <div className="facts-row">
-          <dt>chain</dt>
-          <dd>
-            <Safe text={run.chain.id} />
-          </dd>
-        </div>
+        <Fact label="policy">
+          <Safe text={run.policy.name} /> <span className="mono">{run.policy.sha256?.slice(0, 8)}</span>
+        </Fact>
+        <Fact label="model">
+          <Safe text={`${run.model ?? '-'}${run.backend === null ? '' : ` of ${run.backend}`}`} />
+        </Fact>
+        <Fact label="chain">
+          <Safe text={run.chain.id} />
+        </Fact>
         {(run.instructions ?? []).map((file) => (
-          <div className="facts-row" key={file.source}>
-            <dt>agents</dt>
-            <dd>
-              <Safe text={instructionsLine(file)} />
-            </dd>
-          </div>
+          <Fact key={file.source} label="agents">
+            <Safe text={instructionsLine(file)} />
+          </Fact>
         ))}
         {run.session === null ? null : (
-          <div className="facts-row">
-            <dt>session</dt>
-            <dd>
-              <Link href={`/chat/${encodeURIComponent(run.session)}`}>
-                <Safe text={run.session} />
-              </Link>
-            </dd>
-          </div>
+          <Fact label="session">
+            <Link href={`/chat/${encodeURIComponent(run.session)}`}>
+              <Safe text={run.session} />
+            </Link>
+          </Fact>
         )}
       </dl>
       <Bounds run={run} />
