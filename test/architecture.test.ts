@@ -117,7 +117,12 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/gate',
       'src/asks',
     ],
-    packages: { 'pools.ts': ['piscina'], 'supervisor.ts': ['superstruct'], 'resume.ts': ['superstruct'] },
+    packages: {
+      'pools.ts': ['piscina'],
+      'supervisor.ts': ['superstruct'],
+      'run-requests.ts': ['superstruct'],
+      'resume.ts': ['superstruct'],
+    },
   },
   'src/gate': {
     may: [

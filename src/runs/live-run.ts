@@ -46,6 +46,9 @@ export type LiveRun = {
   readonly sources: Pick<RunSources, 'close'>;
 };
 
+/** A rest stops at the last checkpoint: what the thread says after it is not recorded. */
+export const isRecorded = ({ stopped }: Pick<LiveRun, 'stopped'>): boolean => stopped?.kind !== 'rest';
+
 /** What a run has ended with, as its session needs it. */
 export type RunOutput = {
   readonly status: 'completed' | 'exhausted';

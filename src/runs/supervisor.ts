@@ -1,40 +1,23 @@
-import { createHash } from 'node:crypto';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { assert, is, type Struct, StructError } from 'superstruct';
-import type { Gate } from '../gate/call.ts';
-import { admitTurn, type TurnDeps } from '../gate/turn.ts';
+import { is, StructError } from 'superstruct';
 import { RuntimeError, toWire } from '../schema/errors.ts';
 import { type EngineEvent, engineKinds, isEphemeral } from '../schema/event.ts';
 import { Message, type Usage } from '../schema/message.ts';
-import {
-  CallRequest,
-  CheckpointRequest,
-  type HostMessage,
-  type HostOp,
-  type RunEnd,
-  TurnRequest,
-  type WorkerMessage,
-} from '../schema/protocol.ts';
+import type { HostMessage, HostOp, RunEnd, WorkerMessage } from '../schema/protocol.ts';
 import type { NumberedMessage } from '../schema/run-record.ts';
 import { endCodes, keepTrying, unlessLocked } from '../store/keep-trying.ts';
 import { takenOver } from '../store/run-leases.ts';
-import type { Runs } from '../store/runs.ts';
 import { codeOf } from '../text/thrown.ts';
 import { heedCancel } from './cancel-requests.ts';
 import { leaseMs, renewMs } from './lease.ts';
-import { checkpointText } from './checkpoint-text.ts';
-import type { LiveRun } from './live-run.ts';
+import { isRecorded, type LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
+import { createRunRequests, type RunRequestDeps } from './run-requests.ts';
 import { createRunRows } from './run-rows.ts';
 import { createStreamedText, type StreamedTextDeps } from './streamed-text.ts';
 import { createWarmUp } from './warm-up.ts';
 
-export type SupervisorDeps = TurnDeps &
-  StreamedTextDeps & {
-    readonly runs: Runs;
-    readonly gate: Gate;
-    readonly pools: Pools;
-  };
+export type SupervisorDeps = RunRequestDeps & StreamedTextDeps & { readonly pools: Pools };
 
 /** How the thread ended, or that it is gone. */
 export type Supervised = {
@@ -67,7 +50,6 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const runId = gate.ref.run_id;
   const thread = new AbortController();
   let settled = false;
-  const calls = new Set<Promise<unknown>>();
 
   const settle = (end: RunEnd): void => {
     if (settled) return;
@@ -90,8 +72,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     // Where another process has taken the run over, the ask is that one's too, and stays open.
     const code = isTaken() ? 'interrupted' : 'cancelled';
     if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError(code, 'the run has ended'));
-    const callsEnded = settledWithin(calls, callGraceMs);
-    void Promise.all([flushed, callsEnded]).then(([final]) =>
+    void Promise.all([flushed, requests.callsEnded(callGraceMs)]).then(([final]) =>
       done({ end: final, usage: rows.usage(), last: rows.last() }),
     );
   };
@@ -105,12 +86,9 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     }
   };
 
-  /** A rest stops at the last checkpoint: what the thread says after it is not recorded. */
-  const listens = (): boolean => live.stopped?.kind !== 'rest';
-
   const rows = createRunRows(deps, live, (error) => fail(error));
   const streamed = createStreamedText(deps, live, (error) => fail(error));
-
+  const requests = createRunRequests(deps, live, rows);
   const warmUp = createWarmUp(deps.pools, live.job.tools);
 
   const take = (event: EngineEvent): void => {
@@ -133,38 +111,6 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     streamed.take(event);
   };
 
-  const answer = async (op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> => {
-    if (live.resting) return { kind: 'suspended' };
-    if (op === 'openTurn') return admitTurn(deps, gate, checked(input, TurnRequest), live.defaults);
-    rows.flushBehindHeld();
-    const call = deps.gate.call(gate, checked(input, CallRequest));
-    calls.add(call);
-    return call.finally(() => calls.delete(call));
-  };
-
-  /**
-   * `goOn` is called once it is on the disk. Ahead of a model the thread gets the request ready meanwhile, so the
-   * admission that came with it is answered first, and sends it then.
-   */
-  const storeCheckpoint = ({ state, ahead_of }: CheckpointRequest, goOn: () => void): void => {
-    if (!listens()) {
-      // It would stand behind messages that are not recorded any more.
-      if (ahead_of === 'rest') goOn();
-      return;
-    }
-    const payload = checkpointText(deps.mask(state));
-    const digest = createHash('sha256').update(payload).digest('hex');
-    const write = (): void => {
-      if (!deps.runs.checkpoint(runId, gate.owner, payload, digest, deps.now())) throw takenOver();
-    };
-    if (ahead_of === 'call') rows.hold(write);
-    else if (ahead_of === 'model') rows.hold(write, goOn);
-    else {
-      rows.flush(write, 'full');
-      goOn();
-    }
-  };
-
   const fail = (error: unknown): void => {
     const wire = error instanceof StructError ? { code: 'internal' as const, message: error.message } : toWire(error);
     thread.abort();
@@ -181,10 +127,10 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     if (!Number.isInteger(id) || !operations.has(op)) throw unreadable(`a request for ${String(op)}`);
     warmUp.stop();
     if (op === 'checkpoint') {
-      storeCheckpoint(checked(input, CheckpointRequest), () => reply({ kind: 'reply', id, ok: true, output: null }));
+      requests.storeCheckpoint(input, () => reply({ kind: 'reply', id, ok: true, output: null }));
       return;
     }
-    answer(op, input).then(
+    requests.answer(op, input).then(
       (output) => {
         reply({ kind: 'reply', id, ok: true, output });
         if (op === 'openTurn') guarded(() => rows.flush());
@@ -202,7 +148,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
       try {
         switch (message.kind) {
           case 'events':
-            if (!listens()) break;
+            if (!isRecorded(live)) break;
             for (const event of message.events) take(event);
             rows.flushSoon();
             break;
@@ -279,23 +225,6 @@ const operations: ReadonlySet<string> = new Set<HostOp>(['openTurn', 'callTool',
 
 const unreadable = (what: string): RuntimeError =>
   new RuntimeError('internal', `the run's thread sent what does not parse: ${what}`);
-
-/** Resolves when all have settled, or after the time. */
-async function settledWithin(calls: ReadonlySet<Promise<unknown>>, ms: number): Promise<void> {
-  if (calls.size === 0) return;
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([Promise.allSettled(calls), over]);
-  clearTimeout(timer);
-}
-
-/** No defaults are filled in: what the worker sends is complete, and a check costs half of a coercion. */
-function checked<T, S>(input: unknown, struct: Struct<T, S>): T {
-  assert(input, struct);
-  return input;
-}
 
 function closeQuietly(port: MessagePort): void {
   try {
