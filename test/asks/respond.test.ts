@@ -4,6 +4,7 @@ import type { Actor } from '../../src/asks/answer.ts';
 import { createAsks } from '../../src/asks/asks.ts';
 import { type AskReviewer, respond } from '../../src/asks/respond.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
+import type { Evaluation } from '../../src/schema/policy.ts';
 import { createAsks as createRows } from '../../src/store/asks.ts';
 import { createAudit } from '../../src/store/audit.ts';
 import { createEvents } from '../../src/store/events.ts';
@@ -15,6 +16,18 @@ import { type TempHome, tempHome } from '../support/temp-home.ts';
 
 const tenant = '00000000-0000-0000-0000-000000000001';
 const policy = { name: 'default', source: 'builtin', path: null, sha256: 'ab', state: 'ok' } as const;
+const evaluation: Evaluation = {
+  action: 'approve',
+  matched_rule: 3,
+  reason: 'matched_rule',
+  timeout_s: 0,
+  on_timeout: null,
+  policy,
+  detail: null,
+  note: null,
+  trust: [],
+  exec: null,
+};
 const person: Actor = { by: 'operator:cli', name: 'u', client: 'test' };
 const now = () => Date.parse('2026-01-01T00:00:00.000Z');
 
@@ -32,7 +45,10 @@ afterEach(() => {
 });
 
 /** An open ask, and a desk that answers it with this reviewer. */
-function open(addRule: AskReviewer['addRule']) {
+function open({
+  driven = true,
+  ...given
+}: Partial<Pick<AskReviewer, 'review' | 'addRule'>> & { readonly driven?: boolean }) {
   const { sql } = store;
   const feed = createFeed({ sql, events: createEvents(sql), now, mask: (value) => value });
   const audit = createAudit(sql);
@@ -44,7 +60,7 @@ function open(addRule: AskReviewer['addRule']) {
     now,
     ceilingMs: () => null,
     tenant,
-    isDriven: () => true,
+    isDriven: () => driven,
     rests: () => false,
     checkResumable: () => {},
   });
@@ -60,24 +76,18 @@ function open(addRule: AskReviewer['addRule']) {
       summary: 'write a.txt',
       preview: {},
       cwd: '/',
-      evaluation: {
-        action: 'approve',
-        matched_rule: 3,
-        reason: 'matched_rule',
-        timeout_s: 0,
-        on_timeout: null,
-        policy,
-        detail: null,
-        note: null,
-        trust: [],
-        exec: null,
-      },
+      evaluation,
       policy,
       call_hash: 'h',
       binding: 'b'.repeat(64),
     }),
   );
-  const reviewer: AskReviewer = { review: async () => null, reserved: async () => null, addRule };
+  const reviewer: AskReviewer = {
+    review: async () => null,
+    reserved: async () => null,
+    addRule: async () => {},
+    ...given,
+  };
   const desk = { asks, remembered: createRemembered(sql), audit, reviewer, tenant, now };
   const choose = () =>
     respond(
@@ -98,10 +108,12 @@ function open(addRule: AskReviewer['addRule']) {
 }
 
 it('leaves the question open, and no trace, when the rule cannot be written', async () => {
-  const desk = open(async (_ask, _chosen, record) => {
-    record({ path: '/p', index: 0 }, () => {
-      throw new RuntimeError('storage', 'no space left');
-    });
+  const desk = open({
+    addRule: async (_ask, _chosen, record) => {
+      record({ path: '/p', index: 0 }, () => {
+        throw new RuntimeError('storage', 'no space left');
+      });
+    },
   });
   await expect(desk.choose()).rejects.toMatchObject({ code: 'storage' });
   expect(desk.asks.show(desk.id)).toMatchObject({ state: 'pending', verdict: null });
@@ -110,11 +122,25 @@ it('leaves the question open, and no trace, when the rule cannot be written', as
 
 it('writes no rule for a question that somebody has answered meanwhile', async () => {
   const written: string[] = [];
-  const desk = open(async (ask, _chosen, record) => {
-    desk.asks.close(ask.id, 'deny', 'operator:web');
-    record({ path: '/p', index: 0 }, () => written.push('rule'));
+  const desk = open({
+    addRule: async (ask, _chosen, record) => {
+      desk.asks.close(ask.id, 'deny', 'operator:web');
+      record({ path: '/p', index: 0 }, () => written.push('rule'));
+    },
   });
   await expect(desk.choose()).rejects.toMatchObject({ code: 'already_answered' });
   expect(written).toEqual([]);
   expect(desk.noted()).toEqual(['ask', 'verdict']);
+});
+
+it.each([
+  [false, ['reins state resume run_a']],
+  [true, []],
+])('closes what the policy denies by now, and says how a run goes on that nobody drives: %j', async (driven, hints) => {
+  const desk = open({
+    driven,
+    review: async () => ({ policy, record: { ...evaluation, action: 'deny' }, binding: 'c'.repeat(64) }),
+  });
+  await expect(desk.choose()).rejects.toMatchObject({ code: 'already_answered', hints });
+  expect(desk.asks.show(desk.id)).toMatchObject({ state: 'denied', verdict: { by: 'system:policy' } });
 });

@@ -359,6 +359,28 @@ describe('reply of an OpenAI server', () => {
     expect((await collect(model)).map((part) => part.kind)).toEqual(['text', 'usage', 'finish']);
   });
 
+  it.each([
+    [
+      { prompt_tokens: 0, completion_tokens: 4 },
+      { input_tokens: 0, output_tokens: 4 },
+    ],
+    [
+      { prompt_tokens: 3, completion_tokens: 0 },
+      { input_tokens: 3, output_tokens: 0 },
+    ],
+    [{ prompt_tokens: 0, completion_tokens: 0 }, null],
+  ])('takes what a server counts, and zeros alone for nothing: %j', async (usage, told) => {
+    const whole = {
+      choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],
+      usage,
+    };
+    const { model } = await start('openai-compatible', answers(200, whole));
+    const parts = await collect(model);
+    expect(parts.flatMap((part) => (part.kind === 'usage' ? [part.usage] : []))).toMatchObject(
+      told === null ? [] : [told],
+    );
+  });
+
   it.each(['text/html; charset=utf-8', 'text/plain'])(
     'knows a page where the interface should be, as %s',
     async (type) => {

@@ -134,6 +134,7 @@ describe('a denied place in the code of a program', () => {
     `sqlite3 db "select readfile('$\u007bX=.env}')"`,
     "tclsh <<< 'puts [read [open .env]]'",
     "printf -v X '%s%s' .e nv; cat $X",
+    "printf -v X '%*s%s' 2 .e nv; cat $X",
   ])('is seen: %s', (line) => {
     expect(verdict(line)).toBe('deny');
   });

@@ -29,6 +29,12 @@ describe('htmlToText', () => {
     );
   });
 
+  it('reads attributes in either kind of quotes and without any', async () => {
+    expect(await reduce(`<a href='https://a.example/1'>a</a> <a class=x href=https://b.example/2>b</a>`)).toBe(
+      '[a](https://a.example/1) [b](https://b.example/2)',
+    );
+  });
+
   it('keeps the lines of preformatted text', async () => {
     expect(await reduce('<p>x</p><pre>a\n  b\n</pre>y')).toBe('x\n\na\n  b\n\ny');
   });
