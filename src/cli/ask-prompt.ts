@@ -28,7 +28,7 @@ export type Prompted = 'settled' | 'later' | 'interrupt' | 'gone';
 type Verdict = Partial<Parameters<RuntimeClient['answerAsk']>[0]>;
 
 /**
- * Puts one ask on the terminal until it is answered, here or elsewhere (03 §10). Nothing but `y`, `s` and `r` approves;
+ * Puts one ask on the terminal until it is answered, here or elsewhere (03 §10). Nothing but `y`, `s`, `w` and `r` approves;
  * Enter and anything unknown repeats the question.
  * @param withdrawn aborts when a verdict from elsewhere was seen; its reason is who answered
  */
