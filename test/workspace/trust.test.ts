@@ -158,7 +158,10 @@ describe('a list of decisions that may not be believed', () => {
       'is not a list of trust decisions: $[0].root is wrong or missing',
       () => writeFileSync(file(), '[{"kind":"chain"}]', { mode: 0o600 }),
     ],
-    ['is not a list of trust decisions: $[0] is wrong or missing', () => writeFileSync(file(), '["chain"]', { mode: 0o600 })],
+    [
+      'is not a list of trust decisions: $[0] is wrong or missing',
+      () => writeFileSync(file(), '["chain"]', { mode: 0o600 }),
+    ],
   ])('is refused, not taken as empty: it %s', async (why, plant) => {
     plant();
     const trust = trustIn();
