@@ -68,6 +68,7 @@ describe('the chain of a run', () => {
       debug: false,
       has_model_task: false,
       mayUse: expect.any(Function),
+      modelNames: expect.any(Function),
       warnings: [],
     });
     writeFileSync(path, `${text} `);
