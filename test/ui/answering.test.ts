@@ -312,7 +312,8 @@ describe('the composer in the terminal', () => {
     await without.saw('› !ls');
     await without.saw('y turn it on in this program');
     world.write('off-on-off.txt', '');
-    await without.press('y', 'the shell is on from the next turn on');
+    without.type('y');
+    await without.saw('the shell is on from the next turn on');
     await without.saw('shell on');
     without.type('\r');
     await without.saw('off-on-off.txt');
