@@ -140,11 +140,16 @@ export function hostRules(call: PolicyCall): readonly WrittenRule[] {
 /**
  * Rules for a line of commands, an entry for each of them, those of most words first (03 §9): the line as a whole is
  * never an entry.
+ * @param isTabled whether there is an option table for the program of a word, which judges what an entry leaves open
  */
-export function prefixRules(call: PolicyCall, commands: readonly (readonly string[])[]): readonly WrittenRule[] {
+export function prefixRules(
+  call: PolicyCall,
+  commands: readonly (readonly string[])[],
+  isTabled: (word: string) => boolean,
+): readonly WrittenRule[] {
   const lists = Array.from({ length: mostWords }, (_, short) => {
     const entries = commands.map((words) =>
-      prefixesOf(words)
+      offeredOf(words, isTabled)
         .filter(hasAtMost(mostWords - short))
         .at(-1),
     );
@@ -162,6 +167,22 @@ export function prefixRules(call: PolicyCall, commands: readonly (readonly strin
           },
         ],
   );
+}
+
+/**
+ * Of a program without a table nothing judges what follows: a word that is no option may be its subcommand, which then
+ * stays in the entry (`gh pr view`, never `gh pr`), and behind an option stands what it is about (`psql -d app -c …`).
+ */
+function offeredOf(words: readonly string[], isTabled: (word: string) => boolean): readonly string[] {
+  const all = prefixesOf(words);
+  if (isTabled(words[0] ?? '')) return all;
+  const isOption = (word: string | undefined): boolean => word?.startsWith('-') === true;
+  return all.filter((_, index) => {
+    const length = index + 1;
+    if (length === words.length) return true;
+    if (length === 1 || words.slice(0, length).some(isOption)) return false;
+    return length === all.length || isOption(words[length]);
+  });
 }
 
 const hasAtMost =

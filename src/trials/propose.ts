@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
+import { isCommandOperator } from '../policy/compile.ts';
+import { tableOf } from '../policy/option-tables.ts';
 import { parsePolicy } from '../policy/validate.ts';
 import type { Ask } from '../schema/ask.ts';
 import type { FoundCommand } from '../schema/command.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { RuleCandidate, RuleProposals, WrittenRule } from '../schema/policy-views.ts';
+import { baseName } from '../shell/programs.ts';
 import type { RecordedCalls } from '../store/recorded-calls.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import { candidatesOf, hostRules, prefixRules } from './candidates.ts';
@@ -63,12 +66,24 @@ export function createPropose(deps: ProposeDeps) {
     return touchesCatalogue(trial, asked) ? 'it concerns files that are guarded, or that run code later' : null;
   };
 
-  const drafts = (trial: Judge, { call, root }: AskedCall, ask: Ask): readonly Drafted[] => {
+  /**
+   * Whether it is a rule about commands that asks, such as the one for `rm`: then whoever wrote it wants to see each, and
+   * no entry of a list says of what the call is about more than its first words.
+   */
+  const asksByCommand = (trial: Judge, { loaded, call, host }: AskedCall): boolean => {
+    const { matched_rule } = trial.judge(loaded, call, host);
+    const rule = matched_rule === null ? undefined : loaded.policy.rules[matched_rule];
+    return rule?.action === 'approve' && rule.when.some(({ op }) => isCommandOperator(op));
+  };
+
+  const drafts = (trial: Judge, asked: AskedCall, ask: Ask): readonly Drafted[] => {
+    const { call, root, host } = asked;
     const approval = { call, ask: ask.id, at: Date.parse(ask.created_at) };
     const names = deps.argumentNames(call.tools, call.tool);
     const paths = candidatesOf([approval], { names, root, wordsOf: () => null, least: 1 }).map(
       ({ rule, directory }): Drafted => ({ kind: directory === null ? 'exact' : 'directory', rule, directory }),
     );
+    const isTabled = (word: string): boolean => tableOf(baseName(word), host.commandTables) !== undefined;
     const plain = (kind: Drafted['kind']) => (rule: WrittenRule) => ({ kind, rule, directory: null });
     // A line of several commands is never allowed as a whole: each of them has to be.
     const reading = trial.read(call);
@@ -76,7 +91,9 @@ export function createPropose(deps: ProposeDeps) {
     return [
       ...paths.filter(({ kind }) => kind !== 'exact' || !isLine),
       ...hostRules(call).map(plain('host')),
-      ...prefixRules(call, trial.commandsOf(call) ?? []).map(plain('prefix')),
+      ...(asksByCommand(trial, asked)
+        ? []
+        : prefixRules(call, trial.commandsOf(call) ?? [], isTabled).map(plain('prefix'))),
     ];
   };
 

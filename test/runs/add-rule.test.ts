@@ -234,16 +234,25 @@ it.each([
   await running.client.awaitRun({ run_id });
 });
 
+it('offers for what a rule about commands asks about nothing but the very call', async () => {
+  const running = await withCalls(shell('rm -rf dist'));
+  const { run_id, ask_id } = await firstAsk(running);
+  const { candidates } = await running.client.proposeRules({ id: ask_id });
+  expect(candidates.map(({ kind }) => kind)).toEqual(['exact']);
+  await running.client.cancelRun({ run_id, reason: 'enough' });
+});
+
 it('SEM-008: names one entry for each command of a line, and never the line', async () => {
-  const running = await withCalls(shell('touch -c one && mkdir -p two'), shell('mkdir -p three && touch four'));
+  const running = await withCalls(
+    shell('touch -c one && mkdir -p two'),
+    shell('mkdir -p two three && touch -c one four'),
+  );
   const { run_id, ask_id } = await firstAsk(running);
   const { candidates } = await running.client.proposeRules({ id: ask_id });
   expect(candidates.map(({ kind, rule }) => [kind, rule.when?.[0]?.value])).toEqual([
     ['prefix', 'touch -c one, mkdir -p two'],
-    ['prefix', 'touch -c, mkdir -p'],
-    ['prefix', 'touch, mkdir'],
   ]);
-  await running.client.answerAsk(asRule(ask_id, candidates, 2));
+  await running.client.answerAsk(asRule(ask_id, candidates, 0));
   expect((await running.client.awaitRun({ run_id })).asks).toHaveLength(1);
   expect(existsSync(join(running.place.workspace, 'three'))).toBe(true);
 });
