@@ -49,6 +49,11 @@ const bang = [/^[ \t]*!(?![=<>])[ \t]*(.+)/gm];
 /** A command of `vi` behind `:`, or a range of lines: `%!sort`, `r !ls`. */
 const editor = [/(?:^|[\s:|%,$.\d'"+])!(?![=~])[ \t]*(\S.*)/g, /^\+?:?te(?:r(?:m(?:i(?:n(?:al?)?)?)?)?)?[ \t]+(.+)/g];
 const debugging = [/^[ \t]*(?:(?:shell|make|pipe|platform[ \t]+shell)[ \t]|!)[ \t]*(.+)/gm];
+/** The line of a shell, or the program before its arguments. */
+const lisp = [
+  /\((?:async-)?shell-command(?:-to-string|-on-region)?\s{1,16}"((?:[^"\\]|\\.)*)"/g,
+  /\((?:call-process(?:-shell-command)?|process-lines|process-file)\s{1,16}"((?:[^"\\]|\\.)*)"/g,
+];
 const tcl = [/(?:^|[\n;[{"])[ \t]{0,64}(?:exec|spawn|system)[ \t]+([^\]\n;}"]+)/g];
 const each = (names: string, patterns: readonly RegExp[]): Record<string, readonly RegExp[]> =>
   Object.fromEntries(names.split(' ').map((name) => [name, patterns]));
@@ -60,6 +65,8 @@ const escapes: Readonly<Record<string, readonly RegExp[]>> = {
   ...each('dc ftp lftp sftp gnuplot mutt sqlplus', bang),
   ...each('less more most', [/^\+!(.+)/g]),
   ...each('gdb lldb rr', debugging),
+  ...each('emacs emacsclient', lisp),
+  ...each('osascript', [/\bdo\s{1,16}shell\s{1,16}script\s{1,16}"((?:[^"\\]|\\.)*)"/gi]),
   ...each('tclsh wish expect', tcl),
   ...each('psql pgcli', [
     /\\!\s{0,16}(.+)/g,
