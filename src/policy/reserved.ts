@@ -6,8 +6,11 @@ import { compileGlob, type Glob, matchGlob } from './glob.ts';
 import { argumentPaths, floorOf, wallOf } from './guards.ts';
 import type { PathValue } from './paths.ts';
 import { createScope, type Scope } from './scope.ts';
+import { createHeldPlace } from './taken-along.ts';
 
 let compiled: { readonly secret: readonly Glob[]; readonly reserved: readonly Glob[] } | null = null;
+
+let held: readonly { readonly source: string; readonly find: ReturnType<typeof createHeldPlace> }[] | null = null;
 
 /** C and S of the catalogue (02 §13), and W with them, compiled once: they never change. */
 function globs(): NonNullable<typeof compiled> {
@@ -35,6 +38,20 @@ export function reservedForPeople(call: PolicyCall, host: PolicyHost, options: E
   for (const path of touched(scope)) {
     const hit = globs().reserved.find((glob) => isNamed(glob, path, scope));
     if (hit !== undefined) return `path ${path.given} matches ${hit.source}`;
+  }
+  return call.tools === 'local_shell' ? secretTaken(scope) : null;
+}
+
+/** A directory that is packed, copied or removed whole takes its secrets along: who may not name one may not take it so. */
+function secretTaken(scope: Scope): string | null {
+  const surely = scope.taken(scope.analysis()).filter(({ anywhere, unsure }) => anywhere !== true && unsure !== true);
+  if (surely.length === 0) return null;
+  held ??= [...credentials, ...secretLooking].map((source) => ({ source, find: createHeldPlace(source) }));
+  for (const taken of surely) {
+    for (const { source, find } of held) {
+      const path = find(taken, scope.host);
+      if (path !== null) return `${taken.given} ${taken.verb ?? 'holds'} ${path}, which matches ${source}`;
+    }
   }
   return null;
 }

@@ -46,3 +46,26 @@ it('names the paths of a call at which secrets are kept', () => {
     '/home/u/.aws/credentials',
   ]);
 });
+
+it.each([
+  ['tar czf a.tgz .', 'a person'],
+  ['zip -r a.zip .', 'a person'],
+  ['cp -r . /srv/p/copy', 'a person'],
+  ['rsync -a ./ host:there', 'a person'],
+  ['tar czf a.tgz src', 'an agent'],
+  ['ls -la .', 'an agent'],
+])('leaves %s beside a secret to %s', (command, who) => {
+  const held = new Set(['/srv/p/.env']);
+  const host = virtualHost(plainHost, {
+    isDirectory: (path) => path === '/srv/p' || path === '/srv/p/src',
+    hardLinks: (path) => (held.has(path) ? 1 : 0),
+  });
+  const args = { command, shell: true };
+  const reading = readCallWith(args, parseScript);
+  const why = reservedForPeople(
+    { tools: 'local_shell', tool: 'local_shell', args },
+    host,
+    reading === null ? {} : { reading },
+  );
+  expect(why === null ? 'an agent' : 'a person').toBe(who);
+});
