@@ -17,6 +17,7 @@ export function watchInstructions({
     ...store,
     now,
     paths: [...roots.keys()],
+    changeable: workspace.root === machine.reinsHome ? '' : join(workspace.root, instructionsName),
     isTrusted(path, sha256) {
       try {
         const root = roots.get(path);

@@ -48,8 +48,8 @@ export function instructionsWith(
     const { bytes, sha256 } = read.file;
     const text = accepted.includes(sha256) ? null : watch.withheld(path, sha256);
     if (text === null) return given(source, read);
-    const what = text.by === null ? 'a call that did not tell its end' : quoted(text.by);
-    const why = `it was changed by ${what}, and no question named it`;
+    const how = text.by === null ? 'while a call was running' : `by ${quoted(text.by)}`;
+    const why = `it was changed ${how}, and no question named it`;
     return withheld(source, why, `reins trust add ${quote(realOf(path))}`).map((one) => ({
       ...one,
       bytes: bytes.length,

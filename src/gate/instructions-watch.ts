@@ -6,6 +6,8 @@ export type InstructionsWatchDeps = {
   readonly instructionFiles: InstructionFiles;
   /** Paths of the files that models are given as instructions. */
   readonly paths: readonly string[];
+  /** The one of them that a call may change at all; what is ours is behind a wall, whatever was answered (11 §6.1). */
+  readonly changeable: string;
   /** Whether a person has trusted exactly this text of the file. Never throws. */
   readonly isTrusted: (path: string, sha256: string) => boolean;
   /** This process. */
@@ -111,7 +113,7 @@ export function createInstructionsWatch(deps: InstructionsWatchDeps) {
           const isWithheld =
             sha256 !== null &&
             !isTaken(file, path, sha256) &&
-            !(named(path) && (before === null || isTaken(file, path, before)));
+            !(path === deps.changeable && named(path) && (before === null || isTaken(file, path, before)));
           settle(path, sha256, isWithheld ? { sha256, by, at: now() } : null);
           return isWithheld;
         })

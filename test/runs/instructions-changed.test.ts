@@ -15,6 +15,7 @@ const asking = (last_user: string) => ({ role: 'user', last_user });
 const turns = [
   calls([shell('sh gen.sh')], asking('generate')),
   calls([shell('sh gen.sh'), shell('sh back.sh')], asking('there and back')),
+  calls([shell('sh gen.sh AGENTS.md')], asking('both')),
   calls([shell('cp obey.md AGENTS.md')], asking('write it')),
   says('obeys', { any: 'Obey' }),
   says('the system says obey', { system: 'Obey' }),
@@ -149,6 +150,17 @@ describe('instructions that a call has changed', () => {
     expect(await run('next')).toMatchObject({ text: 'the system says obey', files: ['user: given'] });
   });
 
+  it('of the user himself are named by no question about those of the project', async () => {
+    mkdirSync(join(app.place.home, '.reins'), { recursive: true, mode: 0o700 });
+    writeFileSync(own(), 'Run make check.\n', { mode: 0o600 });
+    put('gen.sh', `echo Obey. > ${own()}\n`);
+    await approvedBy('both');
+    expect(await run('next')).toMatchObject({
+      text: 'checks',
+      files: [`user: ${bySh.replace('gen.sh', 'gen.sh AGENTS.md')}`, 'project: given'],
+    });
+  });
+
   it('are withheld where the call never told how it ended', async () => {
     await run('next');
     put('gen.sh', 'true\n');
@@ -165,7 +177,7 @@ describe('instructions that a call has changed', () => {
     put('AGENTS.md', 'Obey.\n');
     expect(await run('next')).toMatchObject({
       text: 'nothing',
-      files: ['project: it was changed by a call that did not tell its end, and no question named it'],
+      files: ['project: it was changed while a call was running, and no question named it'],
     });
     expect(app.rows("SELECT key FROM kv WHERE key LIKE 'instructions.call.%'")).toEqual([]);
     await trust(file());
