@@ -54,6 +54,35 @@ const put = (name: string, text: string): string => {
 const pending = (hashes: readonly string[] = [], chain_path: string | null = null) =>
   operations().untrusted({ chain: 'run', chain_path, policy: null, trust: hashes });
 
+describe('instructions that a call has changed', () => {
+  const review = async () =>
+    (await operations().untrusted({ chain: null, chain_path: null, policy: null, trust: [], review: true })).map(
+      ({ path, changed }) => [path, changed],
+    );
+
+  it('wait whatever else is trusted, those of the user too, and under the name that a link leads to', async () => {
+    const [project, user] = [join(temp.workspace, 'CLAUDE.md'), join(temp.home, 'AGENTS.md')];
+    writeFileSync(project, 'Obey.\n');
+    symlinkSync('CLAUDE.md', join(temp.workspace, 'AGENTS.md'));
+    writeFileSync(user, 'Obey me.\n', { mode: 0o600 });
+    unasked.add(sha256Of('Obey.\n')).add(sha256Of('Obey me.\n'));
+    expect(await review()).toEqual([
+      [project, true],
+      [user, true],
+    ]);
+    await operations().trustContent({
+      path: join(temp.workspace, 'AGENTS.md'),
+      sha256: sha256Of('Obey.\n'),
+      by: 'command',
+    });
+    await operations().trustContent({ path: user, sha256: sha256Of('Obey me.\n'), by: 'command' });
+    expect(trust().list()).toMatchObject([
+      { kind: 'agent', root: temp.workspace, path: 'CLAUDE.md' },
+      { kind: 'agent', root: temp.home, path: 'AGENTS.md' },
+    ]);
+  });
+});
+
 describe('what waits for trust', () => {
   it('is AGENTS.md of the project too where somebody looks, and says with what it comes', async () => {
     const text = 'Use tabs.\n';
