@@ -191,7 +191,6 @@ function nextSteps(failure: string, backend: string | null): readonly string[] {
     case 'server_error':
     case 'empty_reply':
     case 'model_timeout':
-    case 'permanent':
       return backend === null ? ['reins doctor'] : [`reins backend test ${backend}`];
     case 'storage':
       return ['reins doctor'];

@@ -34,7 +34,7 @@ beforeAll(async () => {
     turn('inside', [shell('./script')]),
     turn('plain', [shell(process.execPath, ...inside)]),
     { name: 'boom', match: { last_user: { equals: 'boom' } }, reply: { error: { class: 'auth', message: 'no' } } },
-    ...(['timeout', 'no_tool_support'] as const).map((name) => ({
+    ...(['timeout', 'no_tool_support', 'content_filter', 'quota'] as const).map((name) => ({
       name,
       match: { last_user: { equals: name } },
       reply: { error: { class: name, message: 'no' } },
@@ -134,6 +134,16 @@ test.each([
   const shown = await world.run(['state', 'show', result.run_id, '--json']);
   expect(JSON.parse(shown.stdout).error.class).toBe(name);
 });
+
+test.each(['content_filter', 'quota'])(
+  'a model call that fails with %s advises no test, which would pass',
+  async (name) => {
+    expect(await run(name)).toMatchObject({
+      code: 7,
+      stderr: 'reins: task work failed after 1 attempt: no (model tester, backend script) (permanent)\n',
+    });
+  },
+);
 
 test('what a server says of a failure stays in the one line', async () => {
   expect((await run('forged')).stderr).toBe(
