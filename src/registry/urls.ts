@@ -8,14 +8,17 @@ export const withArticle = (type: string): string => `${/^[aeio]/.test(type) ? '
 
 export const isLoopback = (url: string): boolean => isLoopbackHost(parseUrl(url)?.hostname ?? '');
 
+/** A base may well end in `/models` by itself, but not behind a version. */
+const openAiPaths = /\/chat\/completions$|(?<=\/v\d+)\/(?:completions|models|responses)$/;
+
 /** What requests of a type begin with themselves: people copy it with the address, from a manual or another program. */
 const ownPaths: Readonly<Partial<Record<ProviderType, RegExp>>> = {
-  ollama: /\/(?:api(?:\/chat|\/tags)?|v1)$/,
+  ollama: /\/(?:api(?:\/chat|\/tags|\/generate)?|v1(?:\/chat\/completions)?)$/,
   gemini: /\/v1beta(?:\/models)?$/,
   anthropic: /\/v1(?:\/messages)?$/,
-  openai: /\/chat\/completions$/,
-  vllm: /\/chat\/completions$/,
-  'openai-compatible': /\/chat\/completions$/,
+  openai: openAiPaths,
+  vllm: openAiPaths,
+  'openai-compatible': openAiPaths,
 };
 
 /**
