@@ -110,8 +110,7 @@ export function ownOf(
 }
 
 /** As the model wrote it; text that is no object would be refused by servers that parse the history. */
-export const argumentsText = (text: string): string =>
-  text.startsWith('{') && text.endsWith('}') && Object.keys(argumentsObject(text)).length > 0 ? text : '{}';
+export const argumentsText = (text: string): string => (Object.keys(argumentsObject(text)).length > 0 ? text : '{}');
 
 /** A blank stands for reasoning that is of no use any more: the field must not be empty. */
 const reasoningOf = (message: Message, recalled: ReadonlySet<Message>): object => ({

@@ -433,6 +433,22 @@ describe('requests in the form that a server turns out to want', () => {
     expect(messages).toEqual([{ role: 'user', content: 'be kind\n\none' }]);
   });
 
+  it('carry arguments as the model wrote them, with the blanks around, and none where they are no object', async () => {
+    const { model } = await start('openai-compatible', ok);
+    const calls = ['\n{"path": "a"}\n', '{"path":', '[1]'].map((args, index) => call(`c${index}`, args));
+    const results = calls.map(({ id }) => result(id, 'x'));
+    await collect(model, request({ messages: [user('go'), assistant('', { tool_calls: calls }), ...results] }));
+    expect(body()['messages']).toMatchObject([
+      {},
+      {
+        tool_calls: ['\n{"path": "a"}\n', '{}', '{}'].map((text) => ({ function: { arguments: text } })),
+      },
+      {},
+      {},
+      {},
+    ]);
+  });
+
   it('carry ids of nine letters and digits', async () => {
     const said = 'Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.';
     const { messages } = await repeat(400, said, {});
