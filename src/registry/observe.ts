@@ -58,8 +58,8 @@ export function createObserver(deps: ObserverDeps) {
     if (key !== null) secrets.register(`${backend.name}.key`, key);
     if (backend.key_env !== null) {
       // A variable that was filled from a file often ends in a line break, which no header can carry.
-      key = secrets.read(backend.key_env, `${backend.name}.key`)?.trim() ?? '';
-      if (key === '') return missing(backend.key_env);
+      key = secrets.read(backend.key_env, `${backend.name}.key`)?.trim() ?? null;
+      if (key === null) return missing(backend.key_env);
     }
     const headers: Record<string, string> = {};
     for (const [name, text] of Object.entries(readHeaders(backend))) {

@@ -5,14 +5,14 @@ export type SecretsDeps = {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** A text with its `${env:NAME}` replaced, or the first variable that is unset or empty. */
+/** A text with its `${env:NAME}` replaced, or the first variable that is unset or blank. */
 export type Expanded =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'missing'; readonly variable: string };
 
 export type Secrets = Mask & {
   /**
-   * The value of a variable, read now and made known to the mask as `label`; null when it is unset or empty. A label is
+   * The value of a variable, read now and made known to the mask as `label`; null when it is unset or blank. A label is
    * what people see in place of the value, such as `far.key`.
    */
   read(variable: string, label: string): string | null;
@@ -49,7 +49,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
   const mask = createMask();
   const current = (variable: string): string | null => {
     const value = Object.hasOwn(environment, variable) ? environment[variable] : undefined;
-    return value === undefined || value === '' ? null : value;
+    return value === undefined || value.trim() === '' ? null : value;
   };
   const read = (variable: string, label: string): string | null => {
     const value = current(variable);

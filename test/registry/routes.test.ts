@@ -77,6 +77,7 @@ describe('a route', () => {
     expect(rooms.secrets.mask('it is value-of-key-c.')).toBe('it is •••(c.key).');
     await add('d', c.url, { key_env: 'BLANK' });
     expect(await refused({ models: ['n'] })).toContain('needs the variable BLANK, which is not set');
+    expect(rooms.secrets.isSet('BLANK')).toBe(false);
   });
 
   it('is the same in a hundred resolutions, and never another tag', async () => {
