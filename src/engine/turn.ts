@@ -67,6 +67,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
   const unavailable = new Set<string>();
   let { models } = plan;
   let failures = 0;
+  let fallen = false;
   let shrink = 1;
   let lastFailure: Failure | null = null;
   for (;;) {
@@ -116,13 +117,16 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
       continue;
     }
     failures += 1;
-    if (speaks(received) || !retried || error.futile === true || failures >= plan.retry.maxAttempts) {
+    const { fallbackModelId: fallback, fallbackAfter } = plan.retry;
+    // What would end the same way each time leads to another model at once, or to none.
+    const futile = error.futile === true;
+    const isTime = failures === fallbackAfter || (futile && failures < fallbackAfter);
+    const falls = fallback !== null && !fallen && isTime;
+    if (speaks(received) || !retried || (futile && !falls) || failures >= plan.retry.maxAttempts) {
       return { kind: 'failed', failure: lastFailure, received };
     }
     const runLeft = (admission.time_left_ms ?? Number.POSITIVE_INFINITY) - (run.deps.now() - admitted);
     const left = Math.min(step.clock.leftMs(), runLeft);
-    const { fallbackModelId: fallback } = plan.retry;
-    const falls = fallback !== null && failures === plan.retry.fallbackAfter;
     // What a server asks to wait is for the model that it refused, not for another.
     const asked = falls && fallback !== route.model ? { ...error, retry_after_ms: 0 } : error;
     const wait = waitBefore(plan.retry, failures, asked, run.deps.random(), left);
@@ -137,6 +141,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
       return { kind: 'failed', failure: failure(code, message), received };
     }
     if (falls) {
+      fallen = true;
       models = [fallback];
       unavailable.clear();
       const times = failures === 1 ? 'one failure' : `${failures} failures`;

@@ -71,14 +71,17 @@ function networkFailure(origin: Reached, error: unknown, started: boolean): Mode
     return failure(origin, 'server_error', `backend "${origin.backend}" dropped the connection during its reply`);
   }
   // Some versions of Node tell it in the text alone.
-  const reason = networkReasons[/wrong version number/i.test(text) ? 'ERR_SSL_WRONG_VERSION_NUMBER' : code] ?? text;
+  const known = /wrong version number/i.test(text) ? 'ERR_SSL_WRONG_VERSION_NUMBER' : code;
+  const reason = networkReasons[known] ?? text;
   const via = origin.proxy == null ? '' : ` through the proxy ${hostOf(origin.proxy)}`;
-  return failure(
-    origin,
-    'connect',
-    `cannot reach backend "${origin.backend}" at ${hostOf(origin.base_url)}${via}: ${reason}`,
-  );
+  const message = `cannot reach backend "${origin.backend}" at ${hostOf(origin.base_url)}${via}: ${reason}`;
+  const failed = failure(origin, 'connect', message);
+  return isLasting(known, reason) ? { ...failed, futile: true } : failed;
 }
+
+/** A certificate is the same a second later, and so is a port that speaks something else. */
+const isLasting = (code: string, reason: string): boolean =>
+  reason === untrusted || reason === plain || code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'CERT_HAS_EXPIRED';
 
 /** Scheme, host and port: the rest of a URL may hold what a person would not want to see in a message. */
 const hostOf = (url: string): string => parseUrl(url)?.origin ?? url;

@@ -233,6 +233,16 @@ describe('retries', () => {
     ]);
   });
 
+  it('goes there at once where another attempt would end the same way', async () => {
+    const played = await play({
+      chain: chat({ model: 'm1', retry_policy: { ...retry, fallback_model_id: 'm2', fallback_after: 2 } }),
+      script: [fails({ class: 'connect', futile: true }), fails({ class: 'server_error' }), says('x')],
+      openTurn: (request) => ({ kind: 'go', routes: [{ ...route, model: request.models[0] ?? '' }] }),
+    });
+    expect(played.turns.map((turn) => turn.models)).toEqual([['m1'], ['m2'], ['m2']]);
+    expect(ofKind(played, 'notice').map((event) => event.message)).toEqual(['After one failure the model is m2.']);
+  });
+
   it('tells why the fallback was wanted where nothing serves it', async () => {
     const error = { code: 'model_unavailable', message: 'No backend serves "m2"' } as const;
     const played = await play({

@@ -247,7 +247,7 @@ describe('a broken connection', () => {
     ['HPE_INVALID_CONSTANT', 'malformed', 'backend "far" sent an undecodable HTTP reply: HPE_INVALID_CONSTANT text'],
     ['ERR_INVALID_CHAR', 'invalid_request', 'the request to backend "far" cannot be sent: ERR_INVALID_CHAR text'],
   ])('reads %s as %s', (code, expected, message) => {
-    expect(network(code)).toEqual({ class: expected, message });
+    expect(network(code)).toMatchObject({ class: expected, message });
   });
 
   it('says that a server without TLS is asked for it', () => {
@@ -260,6 +260,17 @@ describe('a broken connection', () => {
     expect(brokenFailure(origin, { kind: 'network', error, started: false }).message).toBe(
       'cannot reach backend "far" at https://h.example: it does not speak TLS there; a URL with http:// may be meant',
     );
+  });
+
+  it.each([
+    ['SELF_SIGNED_CERT_IN_CHAIN', true],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', true],
+    ['CERT_HAS_EXPIRED', true],
+    ['ECONNREFUSED', undefined],
+    ['ENOTFOUND', undefined],
+  ])('is not tried again where the next attempt would meet the same: %s', (code, futile) => {
+    expect(network(code)).toMatchObject({ class: 'connect' });
+    expect(network(code).futile).toBe(futile);
   });
 
   it('is a server error once the reply had begun', () => {
