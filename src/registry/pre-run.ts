@@ -51,6 +51,8 @@ export function createPreRun(deps: PreRunDeps) {
   const { backends, models, settings } = deps;
 
   const isBuiltinModel = (wanted: PreRunWanted): boolean => {
+    // The tasks name others, so no default would mend what is missing.
+    if (wanted.models !== undefined && !wanted.models.includes(wanted.model)) return false;
     if (wanted.modelSource !== undefined) return wanted.modelSource === 'builtin';
     return !settings.isSet('default-model') && wanted.model === settings.value('default-model');
   };

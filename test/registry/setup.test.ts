@@ -201,6 +201,13 @@ describe('defaults and registration', () => {
     // Once: that it is not served is a part of what is said about it.
     expect(await issues()).toEqual(['error missing_default_model: reins config set default-model llama3.2:3b']);
     expect(await preRun()).toBe('setup_incomplete missing_default_model: reins config set default-model llama3.2:3b');
+    // A chain that names another model is not mended by a default.
+    const builtin = await rooms.models.defaults({ model: null, provider: null });
+    expect(await obstacle({ ...builtin, models: ['zz'] })).toMatchObject({
+      code: 'setup_unhealthy',
+      message: expect.stringMatching(/^No backend serves "zz"/),
+      hints: ['reins model list'],
+    });
     await configure('default-model', 'llama3.2:3b');
     expect(await issues()).toEqual([]);
   });
