@@ -129,7 +129,7 @@ type Waiting = {
 function callOf({ terminal }: Context, ask: Pick<Waiting, 'tools' | 'tool' | 'summary'>): string {
   const { stderrIsTerminal } = terminal;
   const text = `${ask.tools}.${ask.tool} ${shownWhat(stderrIsTerminal, ask)}`;
-  return stderrIsTerminal ? escapeText(text, { mode: 'line' }) : text;
+  return escapeText(text, { mode: 'line' });
 }
 
 /** Says on stderr that an ask waits for somebody elsewhere, and how it is answered (06 §9). */

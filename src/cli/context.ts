@@ -56,9 +56,8 @@ export function createContext(
   opened: App[],
 ): Context {
   const { process, terminal, globals } = parts;
-  const visible = (isTerminal: boolean, text: string): string =>
-    isTerminal ? escapeText(text, { mode: 'prose' }) : text;
-  const safe = (text: string) => visible(terminal.stderrIsTerminal, text);
+  // What goes to stderr is for eyes, in a file as well; only stdout has readers that need the very bytes (06 §2.1.5).
+  const safe = (text: string) => escapeText(text, { mode: 'prose' });
   const warn = (message: string) => terminal.err(`reins: warning: ${safe(oneLine(message))}\n`);
   const { name, command } = parts.invocation;
   const notInside = command?.insideTool === 'refused' ? name : undefined;
@@ -92,7 +91,7 @@ export function createContext(
         throw await refusal(options(), notInside);
       }
     },
-    print: (line) => terminal.out(`${visible(terminal.stdoutIsTerminal, line)}\n`),
+    print: (line) => terminal.out(`${terminal.stdoutIsTerminal ? safe(line) : line}\n`),
     printJson: jsonPrinter(terminal),
     printTable: async (heads, rows) => {
       const { stdoutIsTerminal } = terminal;

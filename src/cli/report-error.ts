@@ -64,7 +64,8 @@ export const oneLine = (text: string): string => text.replaceAll(/[\r\n]+\s*/g, 
 
 /** Findings, one error line, at most three hints; the stack only with --trace (06 §2.3). */
 export function printFailure(failure: Failure, terminal: Terminal, trace: boolean): void {
-  const visible = (text: string) => (terminal.stderrIsTerminal ? escapeText(text, { mode: 'prose' }) : text);
+  // What is piped away from here is a log, and is looked at on a terminal later (11 §9.3): there is no exact text to keep.
+  const visible = (text: string) => escapeText(text, { mode: 'prose' });
   const safe = (text: string) => visible(oneLine(text));
   const lines = [
     ...failure.findings.map((line) => `  ${safe(line)}`),

@@ -65,6 +65,15 @@ describe('what failed before there was a run', () => {
   });
 });
 
+test('what was said elsewhere moves no cursor where stderr is piped, and has its very bytes in JSON', async () => {
+  const said = 'no \u001b]0;title\u0007\u001b[2Kroom\u202e';
+  const task = { id: 'a', handler: 'raise_error', prompt_template: said };
+  world.write('said.json', JSON.stringify({ id: 'said', tasks: [task] }));
+  const { code, stdout, stderr } = await world.run(['run', '--json', '--chain', 'said.json', 'hi']);
+  expect([code, JSON.parse(stdout).error.message.endsWith(said)]).toEqual([1, true]);
+  expect(stderr.split('\n')[0]).toMatch(/^reins: .*no ␛\]0;title␇␛\[2Kroom⟨U\+202E⟩/);
+});
+
 test('the value of a flag is no format', () => {
   const argv = ['run', '--input', '--json'];
   expect(formOf(scan(argv), {})).toMatchObject({ format: 'text', ofRun: true, trace: false });

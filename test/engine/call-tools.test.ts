@@ -396,6 +396,26 @@ describe('a tools task', () => {
     expect(asInput.calls[0]?.arguments).toBe('{"input":"{\\"text\\":\\"a\\"}"}');
   });
 
+  it('says that a refused argument is a member of the input, where the author has not written it', async () => {
+    const fault = { error: 'invalid_arguments', message: '"status" must not be given.', path: 'status' };
+    const refused = (): ToolOutcome => ({
+      kind: 'result',
+      ok: false,
+      content: JSON.stringify({ ok: false, ...fault }),
+      error: 'invalid_arguments',
+    });
+    const input = { type: 'json', value: { status: 1, body: 'b' } };
+    const message = async (args: object, given: object = input) =>
+      (await run({ tools: { ...block, args } }, { input: given }, refused)).end;
+    const plain = 'task t failed after 1 attempt: web.post: invalid_arguments: "status" must not be given.';
+    const advice = 'Give input_var an input that is no object, or let the task before it have an output_template.';
+    const because = `It is a member of the task's input, an object: its members (status, body) are passed as arguments.`;
+    expect(await message({ text: 'x' })).toMatchObject({ error: { message: `${plain} ${because} ${advice}` } });
+    // Written by the author, or no member of anything.
+    expect(await message({ status: 'x' })).toMatchObject({ error: { message: plain } });
+    expect(await message({ status: 'x' }, { type: 'string', value: 'a' })).toMatchObject({ error: { message: plain } });
+  });
+
   it('passes another input under the name input when the schema has it', async () => {
     expect((await run({}, {})).calls[0]?.arguments).toBe('{"input":"hello"}');
   });

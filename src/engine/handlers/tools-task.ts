@@ -21,7 +21,7 @@ import { readStrictJson } from '../../text/strict-json.ts';
 export async function callOneTool(step: Prepared): Promise<Handled> {
   const { run, task, config, clock } = step;
   const name = toolName(step);
-  const args = await argumentsOf(step, name);
+  const { args, ofInput } = await argumentsOf(step, name);
   step.record.toolNames = [name];
   await run.checkpoint('call');
   const startedAt = run.deps.now();
@@ -53,7 +53,7 @@ export async function callOneTool(step: Prepared): Promise<Handled> {
     case 'finish':
       return lastReport(step, historyOf(step.input) ?? { messages: [] }, outcome);
     case 'result':
-      return outcome.ok ? succeeded(step, outcome) : failed(refusal(step, name, outcome));
+      return outcome.ok ? succeeded(step, outcome) : failed(refusal(step, name, outcome, ofInput));
   }
 }
 
@@ -90,8 +90,14 @@ function toolName(step: Prepared): string {
   );
 }
 
+type Given = {
+  readonly args: JsonObject;
+  /** Names of those that are members of the input: the author has not written them. */
+  readonly ofInput: ReadonlySet<string>;
+};
+
 /** The input, if it is an object, and over it the rendered `args`. */
-async function argumentsOf(step: Prepared, name: string): Promise<JsonObject> {
+async function argumentsOf(step: Prepared, name: string): Promise<Given> {
   const { input, run, task } = step;
   const spec = run.tools.find((tool) => `${tool.tools}.${tool.tool}` === name);
   const given = task.tools?.args ?? {};
@@ -114,9 +120,12 @@ async function argumentsOf(step: Prepared, name: string): Promise<JsonObject> {
   }
   const takesInput = spec !== undefined && propertyOf(spec, 'input') !== undefined;
   const object = objectOf(input, takesInput || Object.keys(args).length > 0);
-  if (object !== null) return { ...object, ...args };
-  if (takesInput && !Object.hasOwn(args, 'input') && input.type !== 'nil') return { input: input.value, ...args };
-  return args;
+  if (object !== null) {
+    const ofInput = new Set(Object.keys(object).filter((key) => !Object.hasOwn(args, key)));
+    return { args: { ...object, ...args }, ofInput };
+  }
+  const passed = takesInput && !Object.hasOwn(args, 'input') && input.type !== 'nil' ? { input: input.value } : {};
+  return { args: { ...passed, ...args }, ofInput: new Set() };
 }
 
 /**
@@ -212,9 +221,10 @@ const didNotRun: ReadonlySet<string> = new Set([
   'missing_secret',
 ]);
 
-function refusal(step: Prepared, name: string, outcome: Result): Failure {
+function refusal(step: Prepared, name: string, outcome: Result, ofInput: ReadonlySet<string>): Failure {
   const error = outcome.error ?? 'tool_error';
-  const message = `${name}: ${error}: ${messageOf(outcome.content)}`;
+  const stray = error === 'invalid_arguments' ? strayMember(outcome.content, ofInput) : '';
+  const message = `${name}: ${error}: ${messageOf(outcome.content)}${stray}`;
   if (error === 'denied') return failure('denied', message);
   if (step.clock.leftMs() <= 0) return timedOut(step);
   const retriable = didNotRun.has(error);
@@ -222,13 +232,27 @@ function refusal(step: Prepared, name: string, outcome: Result): Failure {
   return { ...failure('tool_error', message), retriable };
 }
 
+/** Where a refused argument is from, if not from `tools.args`: whoever reads the chain does not find it there. */
+function strayMember(content: string, ofInput: ReadonlySet<string>): string {
+  const path = readError(content)?.['path'];
+  const [member = ''] = typeof path === 'string' ? path.split(/[.[]/) : [];
+  if (!ofInput.has(member)) return '';
+  const rest = ofInput.size === 1 ? '' : ` (${[...ofInput].join(', ').slice(0, 200)})`;
+  return ` It is a member of the task's input, an object: its members${rest} are passed as arguments. Give input_var an input that is no object, or let the task before it have an output_template.`;
+}
+
 /** The sentence of an error result, or its text. */
 function messageOf(content: string): string {
+  const message = readError(content)?.['message'];
+  return typeof message === 'string' ? message : content.slice(0, 1000);
+}
+
+/** An error result; null where it is a tool's own words. */
+function readError(content: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(content);
-    if (isObject(value) && typeof value['message'] === 'string') return value['message'];
+    return isObject(value) ? value : null;
   } catch {
-    // A tool's own words.
+    return null;
   }
-  return content.slice(0, 1000);
 }
