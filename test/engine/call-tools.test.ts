@@ -409,11 +409,13 @@ describe('a tools task', () => {
       (await run({ tools: { ...block, args } }, { input: given }, refused)).end;
     const plain = 'task t failed after 1 attempt: web.post: invalid_arguments: "status" must not be given.';
     const advice = 'Give input_var an input that is no object, or let the task before it have an output_template.';
-    const because = `It is a member of the task's input, an object: its members (status, body) are passed as arguments.`;
+    const because = "It is a member of the task's input: those of an object are passed as arguments.";
     expect(await message({ text: 'x' })).toMatchObject({ error: { message: `${plain} ${because} ${advice}` } });
-    // Written by the author, or no member of anything.
+    // Written by the author, no member of anything, or one that the tool knows.
     expect(await message({ status: 'x' })).toMatchObject({ error: { message: plain } });
     expect(await message({ status: 'x' }, { type: 'string', value: 'a' })).toMatchObject({ error: { message: plain } });
+    const known = { ...post, input_schema: { type: 'object', properties: { status: {} } } };
+    expect((await run({}, { tools: [known], input }, refused)).end).toMatchObject({ error: { message: plain } });
   });
 
   it('passes another input under the name input when the schema has it', async () => {

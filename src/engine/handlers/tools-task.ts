@@ -21,7 +21,7 @@ import { readStrictJson } from '../../text/strict-json.ts';
 export async function callOneTool(step: Prepared): Promise<Handled> {
   const { run, task, config, clock } = step;
   const name = toolName(step);
-  const { args, ofInput } = await argumentsOf(step, name);
+  const { args, stray } = await argumentsOf(step, name);
   step.record.toolNames = [name];
   await run.checkpoint('call');
   const startedAt = run.deps.now();
@@ -53,7 +53,7 @@ export async function callOneTool(step: Prepared): Promise<Handled> {
     case 'finish':
       return lastReport(step, historyOf(step.input) ?? { messages: [] }, outcome);
     case 'result':
-      return outcome.ok ? succeeded(step, outcome) : failed(refusal(step, name, outcome, ofInput));
+      return outcome.ok ? succeeded(step, outcome) : failed(refusal(step, name, outcome, stray));
   }
 }
 
@@ -92,8 +92,8 @@ function toolName(step: Prepared): string {
 
 type Given = {
   readonly args: JsonObject;
-  /** Names of those that are members of the input: the author has not written them. */
-  readonly ofInput: ReadonlySet<string>;
+  /** Names of those that are members of the input: the author has not written them, and the tool knows none of them. */
+  readonly stray: ReadonlySet<string>;
 };
 
 /** The input, if it is an object, and over it the rendered `args`. */
@@ -121,11 +121,12 @@ async function argumentsOf(step: Prepared, name: string): Promise<Given> {
   const takesInput = spec !== undefined && propertyOf(spec, 'input') !== undefined;
   const object = objectOf(input, takesInput || Object.keys(args).length > 0);
   if (object !== null) {
-    const ofInput = new Set(Object.keys(object).filter((key) => !Object.hasOwn(args, key)));
-    return { args: { ...object, ...args }, ofInput };
+    const unknown = (key: string) => spec !== undefined && propertyOf(spec, key) === undefined;
+    const stray = new Set(Object.keys(object).filter((key) => !Object.hasOwn(args, key) && unknown(key)));
+    return { args: { ...object, ...args }, stray };
   }
   const passed = takesInput && !Object.hasOwn(args, 'input') && input.type !== 'nil' ? { input: input.value } : {};
-  return { args: { ...passed, ...args }, ofInput: new Set() };
+  return { args: { ...passed, ...args }, stray: new Set() };
 }
 
 /**
@@ -221,10 +222,10 @@ const didNotRun: ReadonlySet<string> = new Set([
   'missing_secret',
 ]);
 
-function refusal(step: Prepared, name: string, outcome: Result, ofInput: ReadonlySet<string>): Failure {
+function refusal(step: Prepared, name: string, outcome: Result, stray: ReadonlySet<string>): Failure {
   const error = outcome.error ?? 'tool_error';
-  const stray = error === 'invalid_arguments' ? strayMember(outcome.content, ofInput) : '';
-  const message = `${name}: ${error}: ${messageOf(outcome.content)}${stray}`;
+  const origin = error === 'invalid_arguments' ? originOf(outcome.content, stray) : '';
+  const message = `${name}: ${error}: ${messageOf(outcome.content)}${origin}`;
   if (error === 'denied') return failure('denied', message);
   if (step.clock.leftMs() <= 0) return timedOut(step);
   const retriable = didNotRun.has(error);
@@ -233,12 +234,10 @@ function refusal(step: Prepared, name: string, outcome: Result, ofInput: Readonl
 }
 
 /** Where a refused argument is from, if not from `tools.args`: whoever reads the chain does not find it there. */
-function strayMember(content: string, ofInput: ReadonlySet<string>): string {
+function originOf(content: string, stray: ReadonlySet<string>): string {
   const path = readError(content)?.['path'];
-  const [member = ''] = typeof path === 'string' ? path.split(/[.[]/) : [];
-  if (!ofInput.has(member)) return '';
-  const rest = ofInput.size === 1 ? '' : ` (${[...ofInput].join(', ').slice(0, 200)})`;
-  return ` It is a member of the task's input, an object: its members${rest} are passed as arguments. Give input_var an input that is no object, or let the task before it have an output_template.`;
+  if (typeof path !== 'string' || !stray.has(path)) return '';
+  return " It is a member of the task's input: those of an object are passed as arguments. Give input_var an input that is no object, or let the task before it have an output_template.";
 }
 
 /** The sentence of an error result, or its text. */
