@@ -280,6 +280,7 @@ function ended(run: Ended, frame: Frame, { facts, exec, emit }: ToolContext<Fact
     ...frame,
     ...(facts.unexpanded.length === 0 ? {} : { not_expanded: notExpanded(facts.unexpanded) }),
     ...(exec?.searched === true ? { not_searched: notSearched } : {}),
+    ...(namesOwnStream.test(run.stderr) ? { not_opened: notOpened } : {}),
     ...(run.spooled.stdout === undefined && run.spooled.stderr === undefined ? {} : { output: run.spooled }),
     ...(run.spool_truncated ? { spool_truncated: true } : {}),
     ...(run.background_killed ? { background_killed: true } : {}),
@@ -300,6 +301,10 @@ function ended(run: Ended, frame: Frame, { facts, exec, emit }: ToolContext<Fact
 }
 
 const notSearched = 'files whose names say that they hold secrets, and .reins; name one to be asked about it';
+
+/** The pipes that Node makes are sockets, and those have no second end to open: the system's words explain nothing. */
+const namesOwnStream = /\/dev\/(?:std(?:out|err)|fd\/[12])\b.*(?:No such device or address|ENXIO)/;
+const notOpened = '/dev/stdout and /dev/stderr cannot be opened by name here; write to them with >&1 and >&2';
 
 const notExpanded = (words: readonly string[]): string =>
   `${words.join(' ').slice(0, 500)} reached the program as written; shell: true expands * ? and [`;
