@@ -8,7 +8,7 @@ import { createStdio } from './descriptors.ts';
 import { createGroupGuard } from '../src/children/group-guard.ts';
 import { isSame, lookAt } from './identity.ts';
 import { pipeHolders } from '../src/children/pipe-holders.ts';
-import { createStop, type Exit, endGroup } from '../src/children/process-group.ts';
+import { createStop, type Exit, endGroup, killProcess, signalGroup } from '../src/children/process-group.ts';
 import { changedFile, openTrusted } from './trusted-start.ts';
 
 /** Who asked for a child: hears what becomes of it, and may end it. */
@@ -22,6 +22,16 @@ const liveChars = 16 * 1024;
 /** Of this process; nothing is started or opened before the first job. */
 const guard = createGroupGuard();
 const stdio = createStdio();
+/** The leaders of the groups that run, and who else holds their output. */
+const holdersOf = new Map<number, () => readonly number[]>();
+
+/** Kills all children at once, also those that left their groups: the guard, which comes after, knows only groups. */
+export function killChildren(): void {
+  for (const [pid, holders] of holdersOf) {
+    signalGroup(pid, 'SIGKILL');
+    for (const holder of holders()) killProcess(holder);
+  }
+}
 
 /**
  * Runs one child as the leader of its own session and process group until it ends, or until time, an abort or the
@@ -73,6 +83,7 @@ async function runChild(request: SpawnRequest, { report, signal }: SpawnCaller):
   const holders = pipeHolders(child, request.env['REINS_RUN_ID']);
   report({ kind: 'started', pid });
   guard.add(pid);
+  holdersOf.set(pid, holders);
 
   const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -103,6 +114,7 @@ async function runChild(request: SpawnRequest, { report, signal }: SpawnCaller):
   stopping.done();
   const background = await endGroup(child, pid, closed, holders);
   guard.remove(pid);
+  holdersOf.delete(pid);
   live.flush();
   const reason = stopping.reason();
   return {

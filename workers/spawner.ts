@@ -1,5 +1,5 @@
 import type { SpawnerCommand, SpawnerReport, SpawnRequest } from '../src/schema/protocol.ts';
-import { spawnTool } from './spawn-tool.ts';
+import { killChildren, spawnTool } from './spawn-tool.ts';
 
 /** The process that starts children (`runs/spawner.ts`): jobs come over its channel, and it ends with the channel. */
 
@@ -24,7 +24,10 @@ process.on('message', (command: SpawnerCommand) => {
   if (command.kind === 'spawn') void run(command.id, command.request);
   else running.get(command.id)?.abort();
 });
-// The program is gone, so nobody waits for the children any more: the guard ends what is left of them (05 §3.6).
-process.on('disconnect', () => process.exit());
+// The program is gone, so nobody waits for the children any more (05 §3.6). What they start meanwhile is left to the guard.
+process.on('disconnect', () => {
+  killChildren();
+  process.exit();
+});
 
 report({ kind: 'ready' });

@@ -73,7 +73,7 @@ export async function endGroup(
   const lookUntil = performance.now() + graceMs;
   let isClosed = false;
   for (let looks = 0; !isClosed && (looks < leastLooks || performance.now() < lookUntil); looks += 1) {
-    for (const holder of holders()) kill(holder);
+    for (const holder of holders()) killProcess(holder);
     isClosed = await within(closed, lookAgainMs);
   }
   if (!isClosed) {
@@ -84,7 +84,8 @@ export async function endGroup(
   return true;
 }
 
-function kill(pid: number): void {
+/** One that is gone already is no failure. */
+export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

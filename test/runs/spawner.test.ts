@@ -104,6 +104,9 @@ describe('the process that starts children', () => {
   });
 
   it('leaves nothing alive when the program is killed, however many calls there were before', async () => {
+    // One of the children has left the group, as a daemon does.
+    const daemon = "mkfifo left; setsid sh -c 'echo > left; exec sleep 300' & daemon=$!; read -r word < left;";
+    const request = requestOf(`${daemon} sleep 300 & echo $$ $! $daemon $PPID; wait`);
     const child = await program(
       `
       const request = JSON.parse(process.argv[2]);
@@ -113,7 +116,7 @@ describe('the process that starts children', () => {
         await Promise.all(Array.from({ length: 10 }, () => run(':', () => {})));
       await run(request.args[1], (_stream, text) => process.stdout.write(text));
     `,
-      requestOf('sleep 300 & echo $$ $! $PPID; wait'),
+      { ...request, env: { ...request.env, REINS_RUN_ID: 'run_1' } },
     );
     const pids = await pidsFrom(child);
     expect(pids.map(stateOf)).not.toContain('');

@@ -82,13 +82,16 @@ describe('the result', () => {
     });
   });
 
-  it.runIf(process.platform === 'linux')('says how to write to a stream that cannot be opened by its name', async () => {
-    const note = '/dev/stdout and /dev/stderr cannot be opened by name here; write to them with >&1 and >&2';
-    for (const command of ['echo hi > /dev/stderr', 'echo hi | tee /dev/stderr', 'echo hi > /dev/fd/1']) {
-      expect(await shell({ command })).toMatchObject({ not_opened: note });
-    }
-    expect(await shell({ command: 'echo hi >&2' })).not.toHaveProperty('not_opened');
-  });
+  it.runIf(process.platform === 'linux')(
+    'says how to write to a stream that cannot be opened by its name',
+    async () => {
+      const note = '/dev/stdout and /dev/stderr cannot be opened by name here; write to them with >&1 and >&2';
+      for (const command of ['echo hi > /dev/stderr', 'echo hi | tee /dev/stderr', 'echo hi > /dev/fd/1']) {
+        expect(await shell({ command })).toMatchObject({ not_opened: note });
+      }
+      expect(await shell({ command: 'echo hi >&2' })).not.toHaveProperty('not_opened');
+    },
+  );
 
   it('keeps the program word as the name by which the program is called', async () => {
     expect(await shell({ command: 'sh', args: ['-c', 'echo $0'] })).toMatchObject({ stdout: 'sh\n' });
