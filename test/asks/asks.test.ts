@@ -163,6 +163,24 @@ it('closes an ask as cancelled when the run that waits for it is aborted', async
   expect(await waiting).toMatchObject({ state: 'cancelled', verdict: { by: 'system:cancelled' } });
 });
 
+it.each([
+  ['interrupted', 'pending'],
+  ['suspended', 'pending'],
+  ['cancelled', 'cancelled'],
+] as const)('leaves an ask open for a run that rests and for no other: %s', async (code, state) => {
+  const { asks, raise } = await open();
+  const id = raise();
+  const abort = new AbortController();
+  const waiting = asks.wait(id, abort.signal).then(
+    (ask) => ask.state,
+    (reason: unknown) => reason,
+  );
+  const reason = new RuntimeError(code, 'the run has ended');
+  abort.abort(reason);
+  expect(await waiting).toBe(state === 'pending' ? reason : state);
+  expect(asks.show(id).state).toBe(state);
+});
+
 it('reads a passed deadline as expired where nothing can be written, and refuses an answer for it', async () => {
   const { asks, raise, sql } = await open();
   const id = raise(10);

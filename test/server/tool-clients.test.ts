@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
+import { createToolClients } from '../../src/server/tool-clients.ts';
 import { ownAddress } from '../support/own-address.ts';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 import { type ServerWorld, startServer } from './world.ts';
@@ -57,4 +60,29 @@ it('does nothing for what another program’s tool or a tool server has started,
   const attempts = app.rows("SELECT run_id, body FROM audit WHERE type = 'self_approval_attempt' ORDER BY seq");
   expect(attempts.map(({ run_id }) => run_id)).toEqual(['mcp:files', 'run_elsewhere']);
   expect(JSON.parse(String(attempts[0]?.['body']))).toEqual({ command: 'beam request', by: 'connection' });
+});
+
+it('believes a no for a second and not for the first change, and a yes for good', () => {
+  let now = 0;
+  let isTool = false;
+  const asked: boolean[] = [];
+  const comesFromTool = (_ports: unknown, changes: boolean) => {
+    asked.push(changes);
+    return isTool;
+  };
+  const isToolClient = createToolClients({ comesFromTool }, () => now);
+  const socket = new Socket();
+  // Only what is read of a request is there.
+  const request = (method: string) => isToolClient({ socket, method } as IncomingMessage);
+  expect([request('GET'), request('GET'), request('POST'), request('GET'), request('POST')]).toEqual(
+    Array<boolean>(5).fill(false),
+  );
+  expect(asked).toEqual([false, true]);
+  now = 1000;
+  isTool = true;
+  expect(request('GET')).toBe(true);
+  isTool = false;
+  now = 5000;
+  expect([request('GET'), request('POST')]).toEqual([true, true]);
+  expect(asked).toEqual([false, true, false]);
 });
