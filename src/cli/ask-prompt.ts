@@ -1,20 +1,16 @@
 import type { RuntimeClient } from '../client/operations.ts';
 import type { Ask } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import { type AskCard, askCard, type CardChoice, cardLines, idsOf } from '../view/ask-card.ts';
-import { measure } from '../view/format.ts';
+import type { CardChoice } from '../view/ask-card.ts';
 import { argumentsText } from '../view/asked-arguments.ts';
 import { editArguments } from './edit-arguments.ts';
-import { choiceOf, choicesLines } from '../view/ask-choices.ts';
+import { choiceOf } from '../view/ask-choices.ts';
 import type { Context } from './context.ts';
 import { explainAsk } from './explain-ask.ts';
-import { shownIds } from './ids.ts';
 import { type Keys, openKeys } from './keys.ts';
+import { createPaintedAsk } from './painted-ask.ts';
 import { chooseRule } from './rule-prompt.ts';
 
-/** Keys in this time after a question was painted answer nothing (06 §9). */
-const guardMs = 400;
-const shownLines = 40;
 /** Longest words of a person that go with a verdict (03 §5), and longest answer. */
 const maxFeedback = 4000;
 const maxAnswer = 20_000;
@@ -53,24 +49,9 @@ async function ask(
   withdrawn: AbortSignal,
   keys: Keys,
 ): Promise<Prompted> {
-  const { terminal, process } = context;
-  let full = false;
-  let seen = false;
-  let painted = 0;
-  let current: Ask = await client.showAsk({ id: askId });
-  const shown = await shownIds(context, client, 'err', idsOf(current));
-  let card: AskCard = askCard(current, process.now(), shown);
-  const paint = async () => {
-    const width = await measure(cardLines(card, Number.POSITIVE_INFINITY).lines);
-    const screen = { columns: terminal.columns, width };
-    const { lines, hidden } = cardLines(card, full ? Number.POSITIVE_INFINITY : shownLines, screen);
-    seen = hidden === 0;
-    const [title = '', ...rest] = lines;
-    terminal.err(`\n${terminal.style('err', 'bold', title)}\n${rest.join('\n')}\n`);
-    question();
-    painted = process.now();
-  };
-  const question = () => terminal.err(`${choicesLines(card.choices, terminal.columns).join('\n')}\n`);
+  const { terminal } = context;
+  const painted = await createPaintedAsk(context, client, askId);
+  const { question, shown } = painted;
   /** @returns `settled` when a verdict stands; null: the question does, and was put again */
   const settle = async (act: () => Promise<string>): Promise<'settled' | null> => {
     try {
@@ -80,16 +61,13 @@ async function ask(
       if (!(error instanceof RuntimeError)) throw error;
       terminal.err(`${context.safe(error.message)}\n`);
       if (error.code === 'already_answered' || error.code === 'expired') return 'settled';
-      current = await client.showAsk({ id: askId });
-      card = askCard(current, process.now(), shown);
-      full = false;
-      await paint();
+      await painted.renew();
       return null;
     }
   };
   const verdict = (answer: Verdict, told?: string): Promise<'settled' | null> =>
     settle(async () => {
-      const { id, binding } = current;
+      const { id, binding } = painted.ask();
       const given = { outcome: 'deny', feedback: null, text: null, remember: null, ...answer } as const;
       const { ask: recorded } = await client.answerAsk({ id, binding, ...given });
       return [`${recorded.state} ${shown(id)}`, ...(told === undefined ? [] : [context.safe(told)])].join('\n');
@@ -97,12 +75,12 @@ async function ask(
   /** What was saved and could not be used is where the next edit begins. */
   let draft: string | null = null;
   const edit = async (): Promise<'settled' | null> => {
-    const edited = await editArguments(context, keys, draft ?? argumentsText(current));
-    painted = process.now();
+    const edited = await editArguments(context, keys, draft ?? argumentsText(painted.ask()));
+    painted.guard();
     if (withdrawn.aborted) return null;
     draft = edited.text ?? draft;
     if (edited.kind === 'changed') {
-      const { id, binding } = current;
+      const { id, binding } = painted.ask();
       return settle(async () => {
         await client.editAsk({ id, binding, args: edited.args });
         return `changed ${shown(id)}: the new call is judged`;
@@ -127,16 +105,16 @@ async function ask(
     });
   const approve = async (choice: 'once' | 'session' | 'edits' | 'rule'): Promise<'settled' | null> => {
     // What was never shown is not approved (03 §8.2).
-    if (!seen) {
+    if (!painted.wasSeen()) {
       terminal.err('some lines were not shown yet: press v first\n');
       question();
       return null;
     }
     const remember = choice === 'once' ? null : choice;
-    const chosen = choice === 'rule' ? await chooseRule(context, client, current.id, keys, withdrawn) : null;
+    const chosen = choice === 'rule' ? await chooseRule(context, client, painted.ask().id, keys, withdrawn) : null;
     if (withdrawn.aborted) return null;
     if (choice !== 'rule' || chosen !== null) {
-      const told = chosen?.told ?? lasts(current, remember);
+      const told = chosen?.told ?? lasts(painted.ask(), remember);
       return verdict({ outcome: 'approve', remember, rule: chosen?.rule ?? null }, told);
     }
     question();
@@ -156,7 +134,7 @@ async function ask(
       case 'deny_feedback':
         return worded('why', (text) => ({ outcome: 'deny', feedback: text.slice(0, maxFeedback) }));
       case 'answer':
-        return answer(current.question?.choices ?? []);
+        return answer(painted.ask().question?.choices ?? []);
       case 'run_again':
       case 'skip':
         return verdict({ outcome: 'answer', treat_as: choice });
@@ -167,33 +145,32 @@ async function ask(
           text: text.slice(0, maxAnswer),
         }));
       case 'explain':
-        terminal.err(`${(await explainAsk(context, client, current)).join('\n')}\n`);
+        terminal.err(`${(await explainAsk(context, client, painted.ask())).join('\n')}\n`);
         question();
         return null;
       case 'full':
-        full = true;
-        await paint();
+        await painted.paintWhole();
         return null;
       case 'later':
         return 'later';
     }
   };
 
-  await paint();
+  await painted.paint();
   const again = (): void => {
     question();
-    painted = process.now();
+    painted.guard();
   };
   for (;;) {
     const key = await keys.next(withdrawn, again);
     if (withdrawn.aborted) {
-      terminal.err(`${context.safe(`${shown(current.id)} was ${String(withdrawn.reason)}`)}\n`);
+      terminal.err(`${context.safe(`${shown(painted.ask().id)} was ${String(withdrawn.reason)}`)}\n`);
       return 'settled';
     }
     if (key === null) return 'gone';
     if (key === '\u0003') return 'interrupt';
-    if (process.now() - painted < guardMs) continue;
-    const choice = choiceOf(card.choices, key);
+    if (painted.isGuarded()) continue;
+    const choice = choiceOf(painted.choices(), key);
     const end = choice === undefined ? null : await choose(choice);
     if (end !== null) return end;
     if (choice === undefined) question();

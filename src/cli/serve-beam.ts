@@ -113,6 +113,7 @@ export const secretSources = ({ process }: Context) => ({
   token: process.environment['REINS_BEAM_TOKEN'] || null,
 });
 
+/** @throws RuntimeError usage for what is no port */
 export function readPort(context: Context, text: string): number {
   const flag = (beamTable.flags ?? []).find(({ name }) => name === 'port');
   if (flag === undefined) throw new TypeError('beam has no port');
