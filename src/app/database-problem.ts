@@ -6,6 +6,7 @@ import { quote } from '../text/quote.ts';
 /** Why a database is not used; `doctor` reports it instead of failing with it. */
 export type DatabaseProblem = NonNullable<Inspection['database']['problem']>;
 
+/** What keeps a database from being used; null for an error that is about something else. */
 export function databaseProblem(error: unknown): DatabaseProblem | null {
   if (!(error instanceof RuntimeError)) return null;
   const code = codes[error.code];

@@ -15,6 +15,7 @@ const fatalFrom = 8;
 /** Before a call: whether it may be made. `times` counts this one. */
 export type RepetitionCheck = { readonly kind: 'make' | 'refuse' | 'loop'; readonly times: number };
 
+/** @param call what tells calls apart: the tool and its arguments */
 export function checkRepetition(seen: Repetition, call: string): RepetitionCheck {
   const times = seen.call === call ? seen.count + 1 : 1;
   if (times >= fatalFrom) return { kind: 'loop', times };

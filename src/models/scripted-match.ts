@@ -266,6 +266,7 @@ export type Choice =
   | { readonly kind: 'turn'; readonly compiled: CompiledTurn; readonly groups: Groups }
   | { readonly kind: 'none'; readonly failed: readonly string[] };
 
+/** The first turn whose conditions all hold; without one, of the first 20 the condition that did not. */
 export function chooseTurn(turns: readonly CompiledTurn[], view: RequestView): Choice {
   const failed: string[] = [];
   for (const compiled of turns) {

@@ -39,6 +39,7 @@ export type Claim =
   /** Its run has ended, and nobody is there to take that in. */
   | 'ended';
 
+/** Who works on a step. @param now in milliseconds, as leases are judged by it */
 export function claimOf(step: StepRow, now: number): Claim {
   if (step.status !== 'running' && step.status !== 'waiting') return 'none';
   if (step.run_status === null || step.run_ended_at !== null) {

@@ -38,6 +38,7 @@ export const oneOf = (reach: Reach): Reached => ({ reaches: [reach], texts: [] }
 const maxReaches = 64;
 const maxTexts = 256;
 
+/** What all of them reach; anything anywhere where that is too much to be looked through. */
 export function together(all: readonly Reached[]): Reached {
   const reaches = all.flatMap((one) => one.reaches);
   const texts = [...new Set(all.flatMap((one) => one.texts))];

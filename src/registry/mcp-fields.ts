@@ -275,6 +275,7 @@ export function envMap(json: string): Readonly<Record<string, string | null>> {
   );
 }
 
+/** The texts of a stored list; none where it does not parse. */
 export function textList(json: string): readonly string[] {
   const value: unknown = readJson(json);
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];

@@ -162,6 +162,7 @@ export function toWire(error: unknown): WireError {
   return { code: 'internal', message: messageOf(error) };
 }
 
+/** An error that has crossed a port or HTTP, as one to throw here; what caused it stayed behind. */
 export function fromWire(wire: WireError): RuntimeError {
   return new RuntimeError(wire.code, wire.message, wire.data === undefined ? {} : { data: wire.data });
 }

@@ -111,6 +111,7 @@ export function checkAfterCrash(handle: Handle, path: string): void {
 export const noteWriter = (handle: Handle, me: string): unknown =>
   handle.prepare("UPDATE meta SET value = ? WHERE key = 'clean_shutdown' AND value = '1'").run(me);
 
+/** Notes that this writer has closed the database in order. Never throws. @param me as given to `noteWriter` */
 export function noteClean(handle: Handle, me: string): void {
   try {
     handle.prepare("UPDATE meta SET value = '1' WHERE key = 'clean_shutdown' AND value = ?").run(me);

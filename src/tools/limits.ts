@@ -24,6 +24,7 @@ export function listLimit(limits: Limits, key: string): readonly string[] | null
     .filter((entry) => entry !== '');
 }
 
+/** Null where it is not set, or empty. */
 export function textLimit(limits: Limits, key: string): string | null {
   const text = own(limits, key);
   return text === '' ? null : text;

@@ -113,6 +113,10 @@ function sizeFault({ path, limits }: Subject, size: number): ToolFailure | null 
   return size <= max ? null : writeTooLarge(path.given, size, max);
 }
 
+/**
+ * Writes what was judged, under the lock of its file, unless the file is another one by now. On abort nothing is written
+ * that had not begun.
+ */
 export async function writeChange(context: ToolContext<ChangeFacts>): Promise<ToolResult> {
   const { path, before, after, replacements } = context.facts;
   const hopeless = faultOf(context);

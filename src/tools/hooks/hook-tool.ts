@@ -155,6 +155,7 @@ function missingVariable(service: HookService, ports: HookPorts): ToolFailure | 
 
 type SentHeaders = { readonly values: Readonly<Record<string, string>>; readonly secrets: readonly string[] };
 
+/** The headers of a service, their names in lower case, with the secrets in them; a failure where a secret is missing or fits no header. */
 export function registeredHeaders(service: HookService, ports: Pick<HookPorts, 'expand'>): SentHeaders | ToolFailure {
   const values: Record<string, string> = {};
   const secrets: string[] = [];
