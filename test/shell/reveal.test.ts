@@ -150,6 +150,8 @@ describe('a denied program', () => {
     'git clone --upload-pack="evil x" a b',
     'git push --receive-pack "evil x" o',
     'fd -e c -x evil {}',
+    "exec <<'E' > log\nevil x\nE\nsh",
+    'exec 2> log <<< evil; sh',
     'hash -p /opt/evil ls; ls',
     "env -S 'evil\\cx'",
     "fdfind . --exec-batch sh -c 'evil x'",
