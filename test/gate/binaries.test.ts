@@ -101,6 +101,14 @@ describe('a look', () => {
     expect(hashed).toEqual([]);
   });
 
+  it('is taken where one call first asked for the file without it', async () => {
+    const view = createBinaries({ hash, now: later }).view();
+    view.look(path, false);
+    expect(view.look(path, true)).toEqual({ state: 'unhashed' });
+    expect(await view.hashAsked()).toBe(true);
+    expect(view.look(path, true)).toMatchObject({ state: 'read', sha256: sum('one') });
+  });
+
   it('says what cannot be read, and does not wait for a FIFO', async () => {
     const binaries = createBinaries({ hash, now: later });
     const fifo = join(temp.dir, 'fifo');

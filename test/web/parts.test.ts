@@ -100,9 +100,9 @@ test('figures are summed by day and model, and heights are parts of the highest 
   });
   const rows = [row('2026-01-01', 'a', 30), row('2026-01-01', 'b', 10), row('2026-01-03', 'a', 20)];
   const days = daysOf('2026-01-01', '2026-01-03');
-  expect(byModel(rows).map(({ model, input_tokens, runs }) => [model, input_tokens, runs])).toEqual([
-    ['a', 50, 2],
-    ['b', 10, 1],
+  expect(byModel(rows)).toEqual([
+    { model: 'a', runs: 2, input_tokens: 50, output_tokens: 0, model_ms: 10, asks: 2, waited_ms: 6 },
+    { model: 'b', runs: 1, input_tokens: 10, output_tokens: 0, model_ms: 5, asks: 1, waited_ms: 3 },
   ]);
   expect(barsOf('tokens', days, rows, ['a', 'b']).bars).toEqual([
     {
