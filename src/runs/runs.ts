@@ -6,6 +6,7 @@ import { endCodes, keepTrying } from '../store/keep-trying.ts';
 import type { Sessions } from '../store/sessions.ts';
 import { newId } from '../text/ids.ts';
 import { type FinishDeps, type Finished, finishRun } from './finish.ts';
+import { createLateEnds } from './late-ends.ts';
 import { launch, stopRun } from './launch.ts';
 import type { LiveRun, StopReason } from './live-run.ts';
 import { createLiveRuns } from './live-runs.ts';
@@ -35,6 +36,7 @@ export type RunsDeps = SupervisorDeps &
 export function createRuns(deps: RunsDeps) {
   const supervisor = createSupervisor(deps);
   const lives = createLiveRuns();
+  const lateEnds = createLateEnds();
   const slots = deps.mostActive === null ? null : createSlots({ ...deps, most: deps.mostActive });
 
   const start = async (kind: RunKind, input: StartRun, more: StartWith = {}): Promise<RunStarted> => {
@@ -58,19 +60,29 @@ export function createRuns(deps: RunsDeps) {
     }
   };
 
+  const stepTakenIn = async (live: LiveRun, done: Finished): Promise<Finished> => {
+    if (live.plan?.stepId != null && live.kind === 'plan_step') await deps.afterStep?.(live, done);
+    return done;
+  };
+
   /** Gives a run its thread, and its end its rows. */
   const follow = (live: LiveRun, turns: Slots | null): RunStarted => {
     const supervised = turns === null ? supervisor.supervise(live) : inTurn(live, turns);
+    const { run_id } = live.gate.ref;
+    lateEnds.drop(run_id);
     const finished = supervised.then(async (end) => {
       live.clock.stop();
       live.sources.close();
-      // The answer is there: a lock of another process is no reason to lose it.
-      const done = await keepTrying(() => finishRun(deps, live, end), { codes: endCodes(end.end) });
-      return deps.afterStep === undefined || live.plan?.stepId == null || live.kind !== 'plan_step'
-        ? done
-        : deps.afterStep(live, done).then(() => done);
+      const finish = (): Finished => finishRun(deps, live, end);
+      try {
+        // The answer is there: a lock of another process is no reason to lose it.
+        return await stepTakenIn(live, await keepTrying(finish, { codes: endCodes(end.end) }));
+      } catch (error) {
+        lateEnds.keep(run_id, error, () => stepTakenIn(live, finish()));
+        throw error;
+      }
     });
-    lives.add(live.gate.ref.run_id, live, finished);
+    lives.add(run_id, live, finished);
     return live.started;
   };
 
@@ -221,6 +233,7 @@ export function createRuns(deps: RunsDeps) {
       const going = lives.all();
       for (const { live } of going) stopRun(live, { kind: 'rest', reason: 'interrupted' });
       await Promise.allSettled(going.map(({ finished }) => finished));
+      lateEnds.close();
     },
   };
 }
