@@ -49,7 +49,9 @@ export class DamagedCopy extends Error {}
  */
 export function backUp(path: string, schema: number, at: number, copier: Copier): string {
   const target = backupName(path, schema, at);
-  for (const half of beside(path, /^\d+-\w+\.tmp-[0-9a-f]{12}$/)) rmSync(join(dirname(path), half), { force: true });
+  for (const half of beside(path, /^\d+-\w+\.tmp-[0-9a-f]{12}(-journal)?$/)) {
+    rmSync(join(dirname(path), half), { force: true });
+  }
   const temporary = `${target}.tmp-${randomBytes(6).toString('hex')}`;
   if (existsSync(target) || !createPrivateFile(temporary)) throw new Error(`${target} exists already`);
   try {

@@ -152,6 +152,8 @@ describe('an upgrade', () => {
     (await openIn(temp)).close();
     const path = databaseIn(temp);
     writeFileSync(`${path}.backup-v1-20250101T000000000Z.tmp-0123456789ab`, 'half of one');
+    // SQLite's own file beside it.
+    writeFileSync(`${path}.backup-v1-20250101T000000000Z.tmp-0123456789ab-journal`, 'its journal');
     writeFileSync(`${path}.backup-v1-20250101T000000000Z.tmp-other`, 'no file of ours');
     let within: readonly (string | null)[] = [];
     const made = backUp(path, 1, startOfTime, {
