@@ -134,6 +134,30 @@ it('gives a finger room on every page', async () => {
   expect(world.problems).toEqual([]);
 }, 120_000);
 
+it('has room for every page at 200 % zoom, and for a name that is one long word on a phone', async () => {
+  const { client } = world.served;
+  const active = await client.getPlan({ name: 'active' });
+  const long = await client.postPlan({ goal: 'Donaudampfschifffahrtsgesellschaft'.repeat(2), steps: ['One'] });
+  await client.activatePlan({ name: active.name });
+  const name = 'name' in long ? long.name : '';
+  const over = async (width: number, paths: typeof visits) => {
+    const page = await world.open('/setup', { viewport: { width, height: 400 } });
+    const faults: string[] = [];
+    for (const [path, there] of paths) {
+      await visit(page, path);
+      await page.getByText(there).first().waitFor({ state: 'attached', timeout: 20_000 });
+      const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+      if (wider > 0) faults.push(`${path}: ${wider} px wider than ${width}`);
+    }
+    return faults;
+  };
+  expect(await over(640, visits)).toEqual([]);
+  const named = ['/plans', `/plans/${name}`].map((path) => [path, name] as const);
+  expect(await over(320, named)).toEqual([]);
+  await client.removePlan({ name });
+  expect(world.problems).toEqual([]);
+}, 60_000);
+
 it('shows the chat that was chosen from the list of a phone', async () => {
   await world.served.client.createSession({ name: 'other' });
   const page = await world.open('/chat/default', { viewport: phone, touch: true });

@@ -100,7 +100,11 @@ function Pending({ filter }: { readonly filter: string }) {
       {() => (
         <>
           {shown.length === 0 && seen.length > 0 ? (
-            <Empty>None of the {plural(pending?.length ?? 0, 'ask')} that wait for you has this.</Empty>
+            <Empty>
+              {pending?.length === 1
+                ? 'The ask that waits for you does not have this.'
+                : `None of the ${pending?.length ?? 0} asks that wait for you has this.`}
+            </Empty>
           ) : shown.length === 0 ? (
             <Empty action={<Link href="/runs">See the runs</Link>}>
               Nothing waits for you. What an agent wants to do and your policy leaves to you appears here.

@@ -85,7 +85,9 @@ export function PlanList() {
                 {items.map((plan) => (
                   <li key={plan.id} className="panel stack tight">
                     <div className="row spread">
-                      <Link href={`/plans/${plan.name}`}>{plan.name}</Link>
+                      <Link href={`/plans/${plan.name}`} className="wrap">
+                        {plan.name}
+                      </Link>
                       <span className="row">
                         {plan.active ? <span className="tag accent">active</span> : null}
                         {plan.auto ? <span className="tag good">running all</span> : null}
