@@ -158,6 +158,14 @@ it('has room for every page at 200 % zoom, and for a name that is one long word 
   expect(world.problems).toEqual([]);
 }, 60_000);
 
+it('marks what hides in a refusal, and in the address of what is not there', async () => {
+  const page = await world.open('/runs/run_%E2%80%AEexe');
+  await page.getByText('no such run: run_⟨U+202E⟩exe').waitFor();
+  await visit(page, '/plans/%E2%80%AEexe');
+  await page.getByRole('heading', { name: '⟨U+202E⟩exe', exact: true }).waitFor();
+  await expect.poll(() => page.title()).toContain('⟨U+202E⟩exe · Reins');
+});
+
 it('shows the chat that was chosen from the list of a phone', async () => {
   await world.served.client.createSession({ name: 'other' });
   const page = await world.open('/chat/default', { viewport: phone, touch: true });

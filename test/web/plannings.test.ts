@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { planner, planOptions } from '../plans/support.ts';
+import { executor, planner, planOptions } from '../plans/support.ts';
 import { says } from '../support/scripted-app.ts';
 import { type WebWorld, webWorld } from './world.ts';
 
@@ -12,6 +12,7 @@ beforeAll(async () => {
     turns: [
       { match: { ...planner, last_user: 'never' }, reply: { text: steps, first_delay_ms: 60_000 } },
       { match: planner, reply: { text: steps, first_delay_ms: 2500 } },
+      { match: { ...executor, last_user: { contains: 'linger' } }, reply: { text: 'Done.', first_delay_ms: 2000 } },
       says('Done.'),
     ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
   });
@@ -97,6 +98,30 @@ it('plans the rest of a plan anew once, over a reload, and says what has changed
   expect(await page.getByRole('button', { name: 'Replan…' }).isDisabled()).toBe(true);
   await page.getByRole('heading', { name: 'What has changed' }).waitFor();
   expect(await page.getByRole('button', { name: 'Replan…' }).isDisabled()).toBe(false);
+  expect(world.problems).toEqual([]);
+});
+
+it('says no longer that a step is in the way when it no longer is', async () => {
+  const made = await world.served.client.postPlan({ goal: 'Two windows', steps: ['linger', 'go on'] });
+  if (!('name' in made)) throw new Error('no plan');
+  const context = await world.context();
+  const pages = [await context.newPage(), await context.newPage()];
+  for (const page of pages) {
+    world.watch(page);
+    await page.goto(`${world.served.url}/plans/${made.name}`);
+    await page.getByText('1. linger').waitFor();
+  }
+  const refused: string[] = [];
+  for (const page of pages)
+    page.on('response', (response) => {
+      if (response.status() === 409) refused.push(response.url());
+    });
+  await Promise.all(pages.map((page) => page.getByRole('button', { name: 'Run next' }).click()));
+  for (const page of pages) {
+    await page.getByText('1 of 2').waitFor();
+    await expect.poll(() => page.getByText('is running in process').count()).toBe(0);
+  }
+  expect(refused).toHaveLength(1);
   expect(world.problems).toEqual([]);
 });
 

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
-import { escapeText } from '../../src/view/escape.ts';
 import { restsAt } from '../../src/view/items.ts';
 import { Composer, toWrite } from '../chat/composer.tsx';
 import { addToDraft, optionsOf, type SendOptions } from '../chat/kept.ts';
@@ -46,7 +45,7 @@ export function ChatPage() {
   // The first chat is made under the name that stands for it before there is any.
   const none = known?.length === 0 && (named ?? firstName) === firstName;
   return (
-    <Page title={name === undefined ? 'Chat' : `${escapeText(name, { mode: 'line' })} · Chat`} whole>
+    <Page title={name === undefined ? 'Chat' : `${name} · Chat`} whole>
       <div className={`chat ${listed ? 'listed' : ''}`}>
         <SessionsColumn
           sessions={sessions}

@@ -1,6 +1,8 @@
 import { type ReactNode, useEffect } from 'react';
+import { escapeText } from '../../src/view/escape.ts';
 import { createStore } from '../data/store.ts';
 import type { Data } from '../data/use-data.ts';
+import { Escaped } from './safe.tsx';
 import { Loaded } from './states.tsx';
 
 /** What the title of the window says beside the number of asks. */
@@ -18,12 +20,16 @@ export function Page({
   readonly whole?: boolean;
   readonly children: ReactNode;
 }) {
-  useEffect(() => pageTitle.set(title), [title]);
+  // It may be a name out of an address.
+  const shown = escapeText(title, { mode: 'line' });
+  useEffect(() => pageTitle.set(shown), [shown]);
   if (whole) return <div className="page whole">{children}</div>;
   return (
     <div className="page">
       <div className="page-head">
-        <h1>{title}</h1>
+        <h1>
+          <Escaped text={shown} />
+        </h1>
         {actions === undefined ? null : <div className="row">{actions}</div>}
       </div>
       {children}

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { RuntimeError } from '../../src/schema/errors.ts';
 import type { Data } from '../data/use-data.ts';
 import { Button } from './button.tsx';
+import { Safe } from './safe.tsx';
 
 /** Stands in for what is being read; nothing is seen of it in the first 150 ms. */
 export const Skeleton = () => (
@@ -33,7 +34,10 @@ export function ErrorNote({
   const request: unknown = Reflect.get(data, 'requestId');
   return (
     <div className="note danger stack tight" role="alert">
-      <p>{error.message}</p>
+      {/* It may tell what a file, a model or an address says. */}
+      <p className="wrap">
+        <Safe text={error.message} mode="prose" />
+      </p>
       <p className="row small muted">
         <span className="mono">{typeof code === 'string' ? code : error.code}</span>
         {typeof request === 'string' ? <span className="mono">request {request}</span> : null}

@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { PlanShown } from '../../src/client/routes/plans.ts';
 import { client } from '../data/client.ts';
@@ -46,6 +46,15 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
     await client.stopPlan({ name });
     reload();
   });
+  // What was in the way is shown by the plan, and may be over: a step that runs elsewhere, or was skipped there.
+  const wasInTheWay = useRef(false);
+  wasInTheWay.current = act.error?.code === 'conflict';
+  const { clear } = act;
+  const { updated_at } = plan;
+  useEffect(() => {
+    void updated_at;
+    if (wasInTheWay.current) clear();
+  }, [updated_at, clear]);
   const doIt = (what: () => Promise<unknown>) => void act.run(what);
   const open = plan.steps.some(({ status }) => status === 'pending');
   const held = plan.steps.find(
