@@ -16,14 +16,20 @@ export function typeInCard(card: CardState, text: string): Carded {
   const limit = mode.at === 'edit' ? 1024 * 1024 : mode.for === 'deny_feedback' ? maxFeedback : maxAnswer;
   if ([...mode.editing.text, ...visible].length > limit)
     return saying(card, `at most ${limit} characters: nothing was put in`);
-  return only({ ...card, said: null, mode: { ...mode, editing: typeText(mode.editing, visible) } });
+  return only({ ...card, said: null, mode: edited(mode, typeText(mode.editing, visible)) });
 }
 
 export function editInCard(card: CardState, command: EditCommand): Carded {
   const { mode } = card;
   if (mode.at !== 'field' && mode.at !== 'edit') return only(card);
-  return only({ ...card, mode: { ...mode, editing: edit(mode.editing, command) } });
+  return only({ ...card, mode: edited(mode, edit(mode.editing, command)) });
 }
+
+type FieldMode = Extract<CardMode, { readonly at: 'field' | 'edit' }>;
+
+/** The field goes on being used, so nobody is about to leave it. */
+const edited = (mode: FieldMode, editing: Editing): FieldMode =>
+  mode.at === 'edit' ? { at: 'edit', editing, original: mode.original } : { ...mode, editing };
 
 /** Enter in a field: the words go with their verdict, the arguments are judged. */
 export function acceptField(card: CardState, now: number, guardMs: number): Carded {
@@ -56,6 +62,8 @@ export function closeInCard(card: CardState, now: number, guardMs: number): Card
     const editing = textField(mode.text);
     return { ...guarded(card, now, guardMs), mode: { at: 'edit', editing, original: '' } };
   }
+  if (mode.at === 'edit' && mode.leaving !== true && wholeText(mode.editing) !== mode.original.trimEnd())
+    return { ...card, mode: { ...mode, leaving: true }, said: 'Esc again throws away what you edited' };
   if (mode.at !== 'choices' && mode.at !== 'sending')
     return {
       ...guarded(card, now, guardMs),

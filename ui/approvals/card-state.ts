@@ -8,7 +8,8 @@ export type CardMode =
   | { readonly at: 'choices' }
   /** Words that go with a verdict. */
   | { readonly at: 'field'; readonly for: 'deny_feedback' | 'answer' | 'done'; readonly editing: Editing }
-  | { readonly at: 'edit'; readonly editing: Editing; readonly original: string }
+  /** `leaving`: Esc was pressed once, and the next one throws away what was edited. */
+  | { readonly at: 'edit'; readonly editing: Editing; readonly original: string; readonly leaving?: boolean }
   /** The edited call would be allowed: it runs only after one more key. */
   | { readonly at: 'run-edited'; readonly args: Record<string, unknown>; readonly text: string; readonly why: string }
   | { readonly at: 'no-words' }

@@ -373,6 +373,16 @@ describe('words and edits', () => {
     expect(one.take()).toEqual([]);
   });
 
+  it('asks before Esc throws away what was edited, and not where nothing was', () => {
+    const one = desk([anAsk()]).focus().answer('card.edit').press('field.close');
+    expect(one.state().card?.mode.at).toBe('choices');
+    one.answer('card.edit').type(' ').press('field.close');
+    expect([one.state().card?.mode.at, one.said()]).toEqual(['edit', 'Esc again throws away what you edited']);
+    // Who goes on typing has stayed.
+    one.type(' ').press('field.close');
+    expect([one.state().card?.mode.at, one.press('field.close').state().card?.mode.at]).toEqual(['edit', 'choices']);
+  });
+
   it('judges edited arguments, runs allowed ones after one more key, and keeps the ask when they are denied', () => {
     const ask = anAsk();
     const one = desk([ask]).focus().answer('card.edit').press('field.delete-to-end');
