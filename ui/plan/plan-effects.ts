@@ -207,7 +207,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
         await client.skipStep({ plan, ordinal });
         return `step ${ordinal} is skipped`;
       }),
-    replan: async ({ plan, instruction }) => {
+    replan: async ({ plan, instruction, field }) => {
       const before = (await (await clientOf()).showPlan({ plan })) satisfies Plan;
       await planning(
         ['planner'],
@@ -218,6 +218,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
           show('Replanned', replannedLines(before, end.plan));
           asksBack(end);
         },
+        () => (field === null ? undefined : tell({ type: 'field', field })),
       );
     },
     new: ({ field, goal }) =>

@@ -1,5 +1,6 @@
 import { edit, emptyEditing, pasteText, typeText, isEdit } from '../composer/editing.ts';
 import { wholeText } from '../composer/draft.ts';
+import { keepText } from '../composer/composer-state.ts';
 import { moveRow } from '../composer/visual-lines.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { plural } from '../../src/view/format.ts';
@@ -117,8 +118,11 @@ export function planCommand(given: State, ruler: Ruler, id: string, now: number)
 
 const busyWords = 'a run of a plan is going on here: Esc interrupts it';
 
+/** An empty field; Ctrl+Y in it has what was cut or left before, as in the composer. */
 const withField = (state: State, purpose: PlanField['purpose']): State =>
-  withPlan(state, { field: { purpose, editing: emptyEditing, explore: false } });
+  withPlan(state, {
+    field: { purpose, editing: { ...emptyEditing, kill: state.composer.editing.kill }, explore: false },
+  });
 
 const openedPlans = (state: State): Change =>
   only({ ...state, overlays: [...state.overlays, { ...openList('plans'), rows: null }] }, ...wants({ do: 'list' }));
@@ -182,8 +186,13 @@ export function planFieldCommand(state: State, id: string, now: number): Change 
       return field.purpose === 'goal'
         ? only(withPlan(state, { field: { ...field, explore: !field.explore } }))
         : only(state);
-    case 'field.close':
-      return only({ ...withPlan(state, { field: null }), closedAt: now });
+    case 'field.close': {
+      const text = wholeText(field.editing);
+      const closed: State = { ...withPlan(state, { field: null }), closedAt: now };
+      if (text.trim() === '') return only(closed);
+      // A goal can be long, and one key closes its field.
+      return told({ ...closed, composer: keepText(closed.composer, text) }, 'Ctrl+Y has what you typed', false);
+    }
     case 'field.newline':
       return edited(typeText(field.editing, '\n'));
     case 'field.up':
@@ -203,7 +212,10 @@ export function planFieldCommand(state: State, id: string, now: number): Change 
       if (field.purpose === 'instruction')
         return plan === null
           ? only(state)
-          : only(withPlan(state, { field: null }), ...wants({ do: 'replan', plan: plan.name, instruction: text }));
+          : only(
+              withPlan(state, { field: null }),
+              ...wants({ do: 'replan', plan: plan.name, instruction: text, field: text === '' ? null : field }),
+            );
       return text === ''
         ? told(state, 'a plan needs a goal')
         : only(withPlan(state, { field: null }), ...wants({ do: 'new', field, goal: text }));
@@ -244,7 +256,7 @@ export function planSlash(given: State, ruler: Ruler, args: string, now: number)
   if (plan === null) return told(state, 'there is no plan: N makes one');
   if (word === 'replan')
     return driving === null
-      ? only(state, ...wants({ do: 'replan', plan: plan.name, instruction: rest }))
+      ? only(state, ...wants({ do: 'replan', plan: plan.name, instruction: rest, field: null }))
       : told(state, busyWords);
   const ordinal = Number(rest);
   if (!/^\d+$/.test(rest)) return `/plan ${word} takes the number of a step, 1 to ${plan.total}`;

@@ -96,7 +96,13 @@ export type PlanIntent =
   | { readonly do: 'steps'; readonly plan: string | null; readonly auto: boolean }
   | { readonly do: 'retry'; readonly plan: string; readonly ordinal: number }
   | { readonly do: 'skip'; readonly plan: string; readonly ordinal: number }
-  | { readonly do: 'replan'; readonly plan: string; readonly instruction: string }
+  /** `field`: where the instruction was typed; it gets its text back when nothing comes of it. */
+  | {
+      readonly do: 'replan';
+      readonly plan: string;
+      readonly instruction: string;
+      readonly field: PlanField | null;
+    }
   | { readonly do: 'new'; readonly field: PlanField; readonly goal: string }
   | { readonly do: 'explore'; readonly plan: string }
   | { readonly do: 'switch'; readonly plan: string }

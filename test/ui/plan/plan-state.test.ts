@@ -32,6 +32,21 @@ describe('the plan pane', () => {
     expect(shown(step(1, { status: 'skipped' }), step(2))).toEqual([1, '']);
   });
 
+  test('keeps the goal of a field that was closed, and gives it back with Ctrl+Y in the next one', () => {
+    const state = readyState({ pane: 'plan', plan: { ...emptyPlan, loaded: true } });
+    const closed = pressAll(state, 'N', 'h', 'o', 'escape').state;
+    expect([closed.plan.field, closed.plan.said]).toEqual([null, { text: 'Ctrl+Y has what you typed', bad: false }]);
+    expect(pressAll(closed, 'N', 'ctrl+y').state.plan.field?.editing.text).toBe('ho');
+    expect(pressAll(state, 'N', 'escape').state.plan.said).toBeNull();
+  });
+
+  test('a replanning takes the field of its instruction along, which is given back when it fails', () => {
+    const state = readyState({ pane: 'plan', plan: { ...emptyPlan, loaded: true, plan: plan(step(1)) } });
+    const { effects } = pressAll(state, 'R', 'h', 'o', 'enter');
+    const intent = effects.find(({ do: what }) => what === 'plan');
+    expect(intent).toMatchObject({ intent: { do: 'replan', instruction: 'ho', field: { editing: { text: 'ho' } } } });
+  });
+
   test('goes to the ends of a long list with one key', () => {
     const hundred = plan(...Array.from({ length: 100 }, (_, index) => step(index + 1)));
     const start = readyState({ pane: 'plan', plan: { ...emptyPlan, plan: hundred } });
