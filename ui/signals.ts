@@ -11,9 +11,13 @@ export type SignalDeps = {
   shown(): void;
 };
 
+/** What was sent to a stopped program together with SIGCONT has arrived after so long. */
+const besideMs = 20;
+
 /** What ends or stops the program from outside (10 §1.5, §12.1). @returns what stops listening */
 export function handleSignals({ screen, leave, exit, crash, cancel, shown }: SignalDeps): () => void {
   let ending = false;
+  let back: NodeJS.Timeout | undefined;
   const end =
     (code: number, first: () => Promise<void> = async () => undefined) =>
     (): void => {
@@ -40,16 +44,21 @@ export function handleSignals({ screen, leave, exit, crash, cancel, shown }: Sig
     SIGCONT: () => {
       // A change of size is told to whoever has the terminal: not to a program that was stopped meanwhile.
       process.emit('SIGWINCH', 'SIGWINCH');
-      // Whoever has the terminal goes on with it.
-      if (screen.lent() !== null) return;
-      screen.enter();
-      shown();
+      clearTimeout(back);
+      back = setTimeout(() => {
+        // Whoever has the terminal goes on with it; who is ended while stopped, as `kill %1` does it, never has it again:
+        // to take it from the background would stop the program once more instead.
+        if (screen.lent() !== null || ending) return;
+        screen.enter();
+        shown();
+      }, besideMs);
     },
     uncaughtException: crash,
     unhandledRejection: crash,
   };
   for (const [name, listener] of Object.entries(listeners)) process.on(name, listener);
   return () => {
+    clearTimeout(back);
     for (const [name, listener] of Object.entries(listeners)) process.off(name, listener);
   };
 }

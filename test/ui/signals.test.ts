@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Screen } from '../../ui/screen.ts';
+import { handleSignals } from '../../ui/signals.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** What is done to the screen and to the program while signals arrive, in that order. */
+async function after(...signals: readonly NodeJS.Signals[]): Promise<readonly string[]> {
+  const done: string[] = [];
+  const screen = { enter: () => done.push('enter'), leave: () => done.push('leave'), lent: () => null };
+  const stop = handleSignals({
+    // The rest of a screen is not asked for here.
+    screen: screen as unknown as Screen,
+    leave: (code) => done.push(`end ${code}`),
+    exit: (code) => done.push(`exit ${code}`),
+    crash: () => done.push('crash'),
+    cancel: async () => undefined,
+    shown: () => done.push('shown'),
+  });
+  for (const signal of signals) process.emit(signal, signal);
+  await vi.advanceTimersByTimeAsync(1000);
+  stop();
+  return done;
+}
+
+test('a program that goes on takes the screen again', async () => {
+  expect(await after('SIGCONT')).toEqual(['enter', 'shown']);
+});
+
+test('a stopped program that is ended does not take the screen again, in whatever order both are told', async () => {
+  expect(await after('SIGTERM', 'SIGCONT')).toEqual(['leave', 'end 143']);
+  expect(await after('SIGCONT', 'SIGHUP')).toEqual(['leave', 'end 143']);
+});
