@@ -8,6 +8,7 @@ afterEach(() => void vi.useRealTimers());
 /** What is done to the screen and to the program while signals arrive, in that order. */
 async function after(...signals: readonly NodeJS.Signals[]): Promise<readonly string[]> {
   const done: string[] = [];
+  const before = process.listeners('exit');
   const screen = { enter: () => done.push('enter'), leave: () => done.push('leave'), lent: () => null };
   const stop = handleSignals({
     // The rest of a screen is not asked for here.
@@ -21,14 +22,17 @@ async function after(...signals: readonly NodeJS.Signals[]): Promise<readonly st
   for (const signal of signals) process.emit(signal, signal);
   await vi.advanceTimersByTimeAsync(1000);
   stop();
-  return done;
+  const last = process.listeners('exit').filter((each) => !before.includes(each));
+  for (const each of last) process.off('exit', each);
+  return last.length === 0 ? done : [...done, 'dies at the exit'];
 }
 
 test('a program that goes on takes the screen again', async () => {
   expect(await after('SIGCONT')).toEqual(['enter', 'shown']);
 });
 
-test('a stopped program that is ended does not take the screen again, in whatever order both are told', async () => {
-  expect(await after('SIGTERM', 'SIGCONT')).toEqual(['leave', 'end 143']);
-  expect(await after('SIGCONT', 'SIGHUP')).toEqual(['leave', 'end 143']);
+test('a stopped program that is ended touches the terminal no more, in whatever order both are told', async () => {
+  expect(await after('SIGTERM', 'SIGCONT')).toEqual(['leave', 'end 143', 'dies at the exit']);
+  expect(await after('SIGCONT', 'SIGHUP')).toEqual(['leave', 'end 143', 'dies at the exit']);
+  expect(await after('SIGTERM')).toEqual(['leave', 'end 143']);
 });
