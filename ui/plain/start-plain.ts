@@ -219,7 +219,11 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   input.on('keypress', pressed);
   lines.on('SIGINT', interrupt);
   lines.on('close', () => left.resolve(0));
-  const ended = (): void => left.resolve(143);
+  let ending = false;
+  const ended = (): void => {
+    ending = true;
+    left.resolve(143);
+  };
   const stopped = async (): Promise<void> => {
     await rooms.effects.cancelAll().catch(() => undefined);
     left.resolve(130);
@@ -257,7 +261,9 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   };
   const pastes = editsLines ? watchPastes(input, output, pasted) : null;
   const stops =
-    pastes === null ? putBehindStop(bottom.again) : stopWithKey({ input, lines, pastes, shown: bottom.again });
+    pastes === null
+      ? putBehindStop(bottom.again)
+      : stopWithKey({ input, lines, pastes, shown: bottom.again, ending: () => ending });
   const stay = editsLines
     ? quitAtSecond({ input, lines, now, asked: isAsked, again: () => noted('note: ', 'press Ctrl+D again to quit') })
     : () => undefined;
