@@ -286,10 +286,10 @@ describe('a question on a terminal', () => {
   });
 
   test('r shows the rules, their file and what else they would allow, and writes the chosen one', async () => {
-    await addScript(world, calling(touch('one'), touch('two')));
+    await addScript(world, calling(touch('one'), touch('one')));
     const terminal = openTerminal(world, [...tester, '--shell', 'go'], { columns: 200 });
     await terminal.saw('[r] add a rule');
-    await terminal.press('r', '[1] [2] [3] write that rule and allow the call  [q] back');
+    await terminal.press('r', '[1] [2] write that rule and allow the call  [q] back');
     const file = join(world.home, '.reins/hitl-policy-default.json');
     for (const part of [
       '1  exactly this call',
@@ -303,12 +303,12 @@ describe('a question on a terminal', () => {
     await terminal.press('\r', (screen) => count(screen, '[q] back') === 2);
     expect(existsSync(file)).toBe(false);
     await terminal.press('q', (screen) => count(screen, '[r] add a rule') === 2);
-    await terminal.press('r', (screen) => count(screen, '3  commands that begin like this') === 2);
-    await terminal.press('3', `added rule 70 to ${file}`);
+    await terminal.press('r', (screen) => count(screen, '2  commands that begin like this') === 2);
+    await terminal.press('2', `added rule 70 to ${file}`);
     expect((await terminal.ended).code).toBe(0);
-    expect([existsSync(join(world.workspace, 'one')), existsSync(join(world.workspace, 'two'))]).toEqual([true, true]);
+    expect(existsSync(join(world.workspace, 'one'))).toBe(true);
     const { rules } = JSON.parse(readFileSync(file, 'utf8'));
-    expect(rules[69].when).toEqual([{ key: 'command', op: 'command_prefix_allowlist', value: 'touch' }]);
+    expect(rules[69].when).toEqual([{ key: 'command', op: 'command_prefix_allowlist', value: 'touch one' }]);
     const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
     expect(asks).toMatchObject([{ state: 'approved', verdict: { remember: 'rule' } }]);
   });
