@@ -169,13 +169,6 @@ function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
 /** Where a command is: what it changes without naming it lies there. */
 const here: CommandWord = { text: '.', path: '.', open: false };
 
-/** Commands that no list grants, and whose words name files that they leave as they are: they look, or write the index. */
-function leavesFiles([program, first]: readonly CommandWord[]): boolean {
-  const name = program?.text ?? '';
-  if (name === 'git') return /^(?:add|stage|commit|check-ignore|check-attr)$/.test(first?.text ?? '');
-  return name === 'test' || name === '[' || name === '[[';
-}
-
 /**
  * The programs of the shipped tables change what they call written and nothing else: a pattern of `grep` or a directory to
  * leave out is no path that is touched. A table of the operator vouches for what it calls read.
@@ -183,7 +176,6 @@ function leavesFiles([program, first]: readonly CommandWord[]): boolean {
 function touchingWords(words: readonly CommandWord[], scope: Scope): readonly CommandWord[] {
   const shipped = operandsOf(words, scope, undefined);
   if (shipped !== null) return written(shipped);
-  if (leavesFiles(words)) return [here];
   const own = operandsOf(words, scope, scope.host.commandTables);
   const read = new Set(
     own?.flatMap(({ text, kind }) => (kind === 'read' || kind === 'file' || kind === 'rev' ? [text] : [])),

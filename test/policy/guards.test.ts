@@ -285,32 +285,3 @@ describe('the floors', () => {
 const guardedPath = (directory: string): Partial<PolicyHost> => ({
   guarded: { secrets: [], secretPrefixes: [], plane: [], path: [directory], instructions: [] },
 });
-
-describe('a command that leaves the files of its words as they are', () => {
-  it.each([
-    'git add .github/workflows/ci.yml',
-    'git add -f AGENTS.md .envrc',
-    'git commit -m x .envrc',
-    'git check-ignore .npmrc',
-    'test -f .envrc',
-    '[ -d .vscode ] && echo yes',
-  ])('is not asked about for their sake: %s', (line) => {
-    const instructions = ['/srv/p/AGENTS.md'];
-    const guarded = { secrets: [], secretPrefixes: [], plane: [], path: instructions, instructions };
-    expect(shell(line, { host: { guarded } })).toBe('allow');
-  });
-
-  it.each([
-    ['git mv x .envrc', '.envrc'],
-    ['git -C . add .envrc', '.envrc'],
-    ['./test .envrc', '.envrc'],
-    ['git add x > .envrc', '.envrc'],
-    ['git add "$(echo x > .envrc)"', '.envrc'],
-  ])('is another one than %s', (line, path) => {
-    expect(shell(line)).toBe(`approve protected path: ${path}`);
-  });
-
-  it('reads no secret of ours', () => {
-    expect(shell('git add -f .reins/local.db')).toMatch(/^deny own secret: /);
-  });
-});
