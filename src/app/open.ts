@@ -155,13 +155,20 @@ export async function openApp(
   };
 
   /** What an operation needs; a database opened for reading is opened anew when something is to be written. */
-  const openFor = async (name: keyof RuntimeClient): Promise<Opened> => {
+  const openNow = async (name: keyof RuntimeClient): Promise<Opened> => {
     if (options.dataDir !== null && !examines.has(name)) checkDataDir(options.dataDir.value);
     const reading = readsOnly(name) && !writes;
     if (opened?.reading === true && !reading) await shut();
     if (examines.has(name)) opened ??= await openForDoctor();
     else opened ??= await (isRead(name) && !writes ? openToLook(reading) : open(workspace.dbPath, reading));
     return opened;
+  };
+  let opening: Promise<unknown> = Promise.resolve();
+  /** One after another: two operations that come first together would each open it, and one of them for nobody. */
+  const openFor = (name: keyof RuntimeClient): Promise<Opened> => {
+    const next = opening.then(() => openNow(name));
+    opening = next.catch(() => undefined);
+    return next;
   };
   const loadAll = async (current: Opened): Promise<Rooms> => {
     const { openRooms } = await import('./rooms.ts');

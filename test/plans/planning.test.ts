@@ -164,6 +164,16 @@ describe('a goal that is asked for twice at once', () => {
     run: app.options,
   });
 
+  test('can be followed where two plannings are the first that a process is asked for', async () => {
+    const app = await open([{ match: planner, reply: { text: '["a"]', first_delay_ms: 300 } }]);
+    const other = await app.open();
+    const steps = await Promise.all(['g', 'h'].map((goal) => other.newPlan(wanted(app, goal))));
+    for (const step of steps) {
+      const run_id = step.kind === 'run' ? step.run.run_id : '';
+      expect(await other.planningStep({ run_id })).toMatchObject({ kind: 'plan' });
+    }
+  });
+
   test('is planned once, whichever processes ask, and again when that is over', async () => {
     const slow = { match: planner, reply: { text: '["a"]', first_delay_ms: 300 } };
     const app = await open([slow]);
