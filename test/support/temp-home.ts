@@ -11,5 +11,5 @@ export function tempHome(): TempHome {
   const workspace = join(dir, 'ws');
   mkdirSync(home, { mode: 0o700 });
   mkdirSync(workspace);
-  return { dir, home, workspace, remove: () => rmSync(dir, { recursive: true, force: true }) };
+  return { dir, home, workspace, remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }) };
 }
