@@ -11,5 +11,10 @@ export function tempHome(): TempHome {
   const workspace = join(dir, 'ws');
   mkdirSync(home, { mode: 0o700 });
   mkdirSync(workspace);
-  return { dir, home, workspace, remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }) };
+  return {
+    dir,
+    home,
+    workspace,
+    remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
+  };
 }

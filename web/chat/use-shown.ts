@@ -11,6 +11,10 @@ type View = {
 /** How far from the edges of the view a place is to be, in pixels. */
 const marginPx = 48;
 
+/** How long a place is kept in the view while rows around it are loaded and measured, unless somebody scrolls. */
+const settleMs = 1000;
+const byHand = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
+
 /** Marks what is looked for in the rows that are in the page, and brings what was gone to into the view. */
 export function useShown(sought: Sought | null, view: View): void {
   const latest = useRef({ sought, view });
@@ -36,10 +40,25 @@ export function useShown(sought: Sought | null, view: View): void {
       const range = here[index] ?? null;
       colour(all, range);
       now.onPlace(index + 1, here.length);
-      if (range === null || known !== null) return;
-      place.current = { turn: now.turn, index };
-      intoView(box, range);
+      if (range === null) return;
+      if (known === null) {
+        place.current = { turn: now.turn, index };
+        until = performance.now() + settleMs;
+      }
+      keepInView(range);
     };
+    let until = 0;
+    let settling = 0;
+    const keepInView = (range: Range): void => {
+      cancelAnimationFrame(settling);
+      if (performance.now() >= until) return;
+      intoView(box, range);
+      settling = requestAnimationFrame(() => keepInView(range));
+    };
+    const leave = (): void => {
+      until = 0;
+    };
+    for (const type of byHand) box.addEventListener(type, leave, { passive: true });
     let frame = 0;
     const soon = () => {
       cancelAnimationFrame(frame);
@@ -55,7 +74,8 @@ export function useShown(sought: Sought | null, view: View): void {
       place.current = { turn: now.turn, index };
       colour(all, range);
       now.onPlace(index + 1, here.length);
-      intoView(box, range);
+      until = performance.now() + settleMs;
+      keepInView(range);
       return true;
     };
     const { within: ways } = latest.current.sought ?? {};
@@ -73,6 +93,8 @@ export function useShown(sought: Sought | null, view: View): void {
     return () => {
       changes.disconnect();
       cancelAnimationFrame(frame);
+      cancelAnimationFrame(settling);
+      for (const type of byHand) box.removeEventListener(type, leave);
       if (ways !== undefined) ways.current = null;
       colour([], null);
     };
