@@ -118,7 +118,7 @@ export function readPrivateFile(path: string): Uint8Array | null {
     if (codeOf(error) === 'ELOOP') throw refused(path, 'is a symbolic link');
     throw new RuntimeError('config_invalid', `The file ${path} cannot be read: ${systemReason(error)}.`, {
       cause: error,
-      hints: [`ls -ld ${quote(dirname(path))} ${quote(path)}`],
+      hints: [lookAt(error, dirname(path), path)],
     });
   }
   try {

@@ -1,4 +1,4 @@
-import { quote } from './quote.ts';
+import { quoteAll } from './quote.ts';
 import { codeOf, messageOf } from './thrown.ts';
 
 /**
@@ -18,8 +18,9 @@ const refused: ReadonlySet<string | null> = new Set(['EACCES', 'EPERM', 'EROFS']
 export const writeFault = (error: unknown): 'config_invalid' | 'storage' =>
   refused.has(codeOf(error)) ? 'config_invalid' : 'storage';
 
-/** The command that shows why a file could not be made in this directory: its space, or who may write there. */
-export const lookAt = (error: unknown, directory: string): string => {
+/** The command that shows why a file could not be made or read there: how many may be open, its space, or who may do it. */
+export const lookAt = (error: unknown, ...paths: readonly string[]): string => {
   const code = codeOf(error);
-  return `${code === 'ENOSPC' || code === 'EDQUOT' ? 'df -h' : 'ls -ld'} ${quote(directory)}`;
+  if (code === 'EMFILE' || code === 'ENFILE') return 'ulimit -n';
+  return `${code === 'ENOSPC' || code === 'EDQUOT' ? 'df -h' : 'ls -ld'} ${quoteAll(paths)}`;
 };

@@ -7,6 +7,7 @@ describe('what the system said', () => {
   test.each([
     ['ENOSPC', 'ENOSPC: no space left on device, write', 'no space left on device', "df -h '/a b'"],
     ['EDQUOT', "EDQUOT: disk quota exceeded, open '/a b/c'", 'disk quota exceeded', "df -h '/a b'"],
+    ['EMFILE', "EMFILE: too many open files, open '/a b/c'", 'too many open files', 'ulimit -n'],
     ['EACCES', "EACCES: permission denied, open '/a b/c'", 'permission denied', "ls -ld '/a b'"],
   ])('%s is told without the call, with the command that shows why', (code, message, reason, command) => {
     const error = said(code, message);
