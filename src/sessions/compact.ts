@@ -105,7 +105,7 @@ export function createCompaction(deps: CompactDeps) {
       created_at: at,
       forked_from: source.id,
     });
-    summaries.insertAt(id, summary, task.to, at);
+    summaries.insertFirst(id, summary, at);
     deps.copies.copyMessages(source.id, id, border, task.to);
     sessions.setActive(id, at);
   };

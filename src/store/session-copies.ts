@@ -86,13 +86,15 @@ export function createSessionCopies(sql: Sql, tenant: string) {
 
     /**
      * Copies the messages up to `to` under ids of their own with the same numbers, so that what a summary covers stays
-     * covered. With `after` the copy begins with a summary of its own: up to there only system messages are copied, and no
-     * older summary. The caller's transaction has made the new session. @returns how many it has then
+     * covered. With `after` the copy has a summary of its own as message 1: up to there only system messages are copied, and
+     * no older summary; all are numbered on from it (07 §2.1). The caller's transaction has made the new session.
+     * @returns how many it has then
      */
     copyMessages(from: string, into: string, to: number, after = 0): number {
+      const seq = after === 0 ? 'seq' : '(1 + row_number() OVER (ORDER BY seq))';
       sql.run(
         `INSERT INTO messages (session_id, ${messageColumns})
-         SELECT ?, ? || '-' || seq, ${copied} FROM messages
+         SELECT ?, ? || '-' || ${seq}, ${copied.replace('seq', seq)} FROM messages
          WHERE ${owned} AND seq <= ? AND (? = 0 OR role = 'system' OR (seq > ? AND kind <> 'summary'))`,
         into,
         into,

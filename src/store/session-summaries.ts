@@ -53,22 +53,19 @@ export function createSessionSummaries(sql: Sql, tenant: string) {
     },
 
     /**
-     * Stores a summary as the first message of a copy, in the place of the last one that it covers. The caller's
-     * transaction has made the session and counts its messages.
+     * Stores a summary as the first message of a copy, in the place of all that it covers. The caller's transaction has
+     * made the session and counts its messages.
      */
-    insertAt(
+    insertFirst(
       sessionId: string,
       summary: { readonly id: string; readonly payload: string; readonly run_id: string },
-      seq: number,
       at: number,
     ): void {
       sql.run(
         `INSERT INTO messages (session_id, id, seq, covers_to, role, kind, payload, status, run_id, created_at)
-         VALUES (?, ?, ?, ?, 'user', 'summary', ?, 'complete', ?, ?)`,
+         VALUES (?, ?, 1, 1, 'user', 'summary', ?, 'complete', ?, ?)`,
         sessionId,
         summary.id,
-        seq,
-        seq,
         summary.payload,
         summary.run_id,
         at,

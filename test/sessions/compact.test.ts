@@ -221,6 +221,7 @@ describe('a fork with a summary', () => {
       [
         sums('S1', { user_turn: 9, any: 'user: q1' }),
         says('seen', { any: '<compact-summary>\nS1\n</compact-summary>', user_turn: 4, turn: 3 }),
+        says('seen early', { any: '<compact-summary>\nS1\n</compact-summary>', user_turn: 3, turn: 2 }),
         echo,
       ],
       6,
@@ -230,16 +231,19 @@ describe('a fork with a summary', () => {
     expect(await names(running.client)).toEqual(['*default-2', 'default']);
     const { session, messages } = await running.client.showSession({ name: null, tools: false });
     expect(messages.map(({ seq, kind, text }) => [seq, kind, text])).toEqual([
-      [8, 'summary', 'S1'],
-      [9, 'message', 'q5'],
-      [10, 'message', 're q5'],
-      [11, 'message', 'q6'],
-      [12, 'message', 're q6'],
+      [1, 'summary', 'S1'],
+      [2, 'message', 'q5'],
+      [3, 'message', 're q5'],
+      [4, 'message', 'q6'],
+      [5, 'message', 're q6'],
     ]);
     expect(session).toMatchObject({ id: fork.session_id, message_count: 5 });
     expect(await said(running, 'and now')).toMatchObject({ text: 'seen' });
     // The copy is a session like any other.
     expect(stored(running)).toHaveLength(12);
+    const early = await running.client.forkSession({ name: 'default-2', new_name: 'early', at: 3 });
+    expect(early).toMatchObject({ messages: 3, moved_back: null });
+    expect(await said(running, 'and now')).toMatchObject({ text: 'seen early' });
   });
 
   it('creates nothing when the model fails', async () => {

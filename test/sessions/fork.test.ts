@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ForkInput, forkSession } from '../../src/sessions/fork.ts';
 import { createRuns } from '../../src/store/runs.ts';
 import { createSessionCopies } from '../../src/store/session-copies.ts';
+import { createSessionSummaries } from '../../src/store/session-summaries.ts';
 import { startOfTime, tenant } from '../store/open.ts';
 import { createPlace, type Place } from './place.ts';
 
@@ -61,6 +62,24 @@ describe('a fork', () => {
     fork();
     const history = JSON.parse(place.sessions.historyText(place.find('work-2').id)) as { content: string }[];
     expect(history.map(({ content }) => content)).toEqual(['so far', 'done']);
+  });
+
+  it('behind a summary of its own has the system messages and the rest, numbered on from it', () => {
+    place.say('work', 'system', 'be kind');
+    tellTurn();
+    place.say('work', 'user', 'so far', { kind: 'summary', covers_to: 4 });
+    place.say('work', 'user', 'more');
+    place.add('copy');
+    const copy = place.find('copy').id;
+    const { sql } = place.store;
+    createSessionSummaries(sql, tenant).insertFirst(copy, { id: 'sum', payload: '{"content":"all"}', run_id: 'r' }, 0);
+    expect(createSessionCopies(sql, tenant).copyMessages('s1', copy, 8, 5)).toBe(4);
+    expect(rows('copy').map(([seq, , text]) => [seq, text])).toEqual([
+      [1, 'all'],
+      [2, 'be kind'],
+      [3, 'done'],
+      [4, 'more'],
+    ]);
   });
 
   it.each([
