@@ -325,6 +325,24 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
   expect(world.problems).toEqual([]);
 });
 
+it('goes to the end of a chat by a key, however large the rows on the way turn out', async () => {
+  const page = await world.open('/chat/long', { viewport: { width: 320, height: 640 } });
+  await page.locator('.transcript').getByText('Message 450', { exact: true }).waitFor();
+  const toEnd = page.getByRole('button', { name: 'To the end' });
+  await page.locator('.transcript').press('Home');
+  await toEnd.waitFor();
+  await expect.poll(() => page.getByText('Message 450', { exact: true }).count()).toBe(0);
+  await page.locator('.transcript').press('End');
+  await expect.poll(() => page.getByText('Message 450', { exact: true }).count()).toBe(1);
+  // Not by gliding past: it stays there.
+  await page.waitForTimeout(300);
+  expect(
+    await page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) =>
+    Math.round(scrollHeight - scrollTop - clientHeight))(document.querySelector('.transcript'))`),
+  ).toBe(0);
+  expect(await toEnd.count()).toBe(0);
+});
+
 it('finds in a chat what is far from the view, and tells where it is', async () => {
   const page = await world.open('/chat/long', { viewport: { width: 320, height: 640 } });
   await page.locator('.transcript').getByText('Message 450', { exact: true }).waitFor();

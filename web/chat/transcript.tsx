@@ -1,8 +1,9 @@
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Item } from '../../src/view/items.ts';
 import { usePrinting } from '../data/printing.ts';
 import { Button } from '../parts/button.tsx';
+import { isTyping } from '../parts/typing.ts';
 import { waits } from './call.tsx';
 import { ItemView } from './item.tsx';
 import type { Chat } from './use-chat.ts';
@@ -195,6 +196,15 @@ export function TranscriptView({
     const box = element.current;
     if (box !== null) box.scrollTop = box.scrollHeight;
   };
+  // The browser itself glides to where the end was when the key came, and the rows on the way turn out larger; and what
+  // glides upwards still does so after the next key.
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { key, altKey, shiftKey, target } = event;
+    if ((key !== 'Home' && key !== 'End') || altKey || shiftKey || isTyping(target)) return;
+    event.preventDefault();
+    if (key === 'End') toEnd();
+    else if (element.current !== null) element.current.scrollTop = 0;
+  };
   const loading = useRef(false);
   const onScroll = () => {
     const box = element.current;
@@ -219,7 +229,14 @@ export function TranscriptView({
 
   return (
     <div className="transcript-box">
-      <section className="transcript" ref={element} onScroll={onScroll} aria-label="Conversation" {...scrolls}>
+      <section
+        className="transcript"
+        ref={element}
+        onScroll={onScroll}
+        onKeyDown={onKeyDown}
+        aria-label="Conversation"
+        {...scrolls}
+      >
         <div className="transcript-all" data-virtual style={printing ? {} : { height: `${total}px` }}>
           {rows.getVirtualItems().map((row) => {
             const item = items[row.index];

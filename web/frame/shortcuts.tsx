@@ -4,10 +4,8 @@ import { letterKeys } from '../data/kept.ts';
 import { useStore } from '../data/store.ts';
 import { pages } from '../pages.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { isTyping } from '../parts/typing.ts';
 import { activeKeys } from './keys.tsx';
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 /** Listens to the keyboard for the whole app, and lists the keys. */
 export function Shortcuts() {

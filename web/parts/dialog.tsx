@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { Button } from './button.tsx';
+import { isTyping } from './typing.ts';
 
 /** Where something is written. */
 const fields = '.dialog-body :is(textarea, select, input:not([type=radio], [type=checkbox])):not([hidden], :disabled)';
@@ -35,7 +36,7 @@ export function Dialog({
     // The browser takes the first thing that can be reached: Close, which the first blank of what is typed would press.
     const wanted = dialog?.querySelector<HTMLElement>('[data-first]') ?? dialog?.querySelector<HTMLElement>(fields);
     let stop: (() => void) | null = null;
-    if (unasked && dialog !== null && isField(before)) stop = focusWhenQuiet(dialog, wanted ?? null);
+    if (unasked && dialog !== null && isTyping(before)) stop = focusWhenQuiet(dialog, wanted ?? null);
     else wanted?.focus();
     return () => {
       stop?.();
@@ -73,9 +74,6 @@ export function Dialog({
     </dialog>
   );
 }
-
-const isField = (element: Element | null): boolean =>
-  element instanceof HTMLElement && (element.isContentEditable || element.matches('input, textarea'));
 
 /** How long nothing is typed by who has seen that the keys go elsewhere. */
 const quietMs = 700;
