@@ -78,7 +78,6 @@ const slowMs = 50;
 export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
   const ending = new AbortController();
-  const warned = new Set<string>();
   const started = new Set<string>();
   /** The policy of the last turn: another one has other things to say in the status line. */
   let judgedBy = '';
@@ -190,10 +189,6 @@ export function createClientLink(options: LinkOptions): ClientLink {
       if (judged !== judgedBy) void policyNow(client).catch(failed);
       judgedBy = judged;
       void lookForServer({ client, dispatch }).catch(failed);
-      // What holds for every turn is said once.
-      for (const warning of run.warnings.filter((each) => !warned.has(each)))
-        dispatch({ type: 'notice', level: 'warn', text: warning });
-      for (const warning of run.warnings) warned.add(warning);
       // It may be in view by now, where the session was read while it began.
       if (followed !== run.run_id) void follow(client, run.run_id, 0).catch(failed);
     },

@@ -78,6 +78,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
       for (const notice of notices) record(gate.ref, notice);
     });
   });
+  const warned = prepared.notices.map(({ message }) => message);
   const started: RunStarted = {
     run_id: runId,
     session_id: session?.id ?? null,
@@ -92,7 +93,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
     ...serversOf(prepared),
     ...(prepared.instructions.length === 0 ? {} : { instructions: viewsOf(prepared.instructions) }),
-    warnings: prepared.warnings,
+    warnings: warned,
     ...(chain.debug ? { debug: true } : {}),
     ...(before === null ? {} : { resumed: { from_seq: before.fromSeq, ask_ids: before.askIds } }),
   };
@@ -111,7 +112,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     resting: false,
     abort,
     turn: written.turn,
-    warnings: [...prepared.warnings],
+    warnings: [...warned],
     sources: prepared.sources,
   };
   return live;

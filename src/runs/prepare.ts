@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { RuntimeError } from '../schema/errors.ts';
+import type { Notice } from '../schema/event.ts';
 import { type Instructions, type InstructionsSource, instructionsVariable } from '../schema/instructions.ts';
 import { readsFiles } from '../schema/message.ts';
 import type { RouteName } from '../schema/protocol.ts';
@@ -86,14 +87,19 @@ export async function prepareRun(
     images,
     instructions,
     tables: tables.tables,
-    warnings: [
-      ...chain.warnings,
-      ...policy.warnings,
-      ...tables.warnings,
-      ...(unread === null ? [] : [unread]),
-      ...wideRoot(deps, root),
+    notices: [
+      ...warnings('chain_warnings', chain.warnings),
+      ...warnings(loaded.identity.state === 'ok' ? 'policy_warnings' : 'policy_fallback', policy.warnings),
+      ...warnings('command_tables_ignored', tables.warnings),
+      ...warnings('settings_ignored', unread === null ? [] : [unread]),
+      ...warnings('wide_root', wideRoot(deps, root)),
     ],
   };
+}
+
+/** Each face shows a warning in its own way, and whoever looks at the run later reads it there (04 §18). */
+function warnings(code: string, messages: readonly string[]): readonly Notice[] {
+  return messages.map((message) => ({ kind: 'notice', level: 'warn', code, message }));
 }
 
 /** The chain that a kind of run plays (04 §2.4, 07 §4.2). */

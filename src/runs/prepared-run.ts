@@ -1,4 +1,5 @@
 import type { CommandTables } from '../schema/command-tables.ts';
+import type { Notice } from '../schema/event.ts';
 import type { Instructions } from '../schema/instructions.ts';
 import type { ToolSpec } from '../schema/message.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
@@ -49,5 +50,6 @@ export type PreparedRun = {
   readonly instructions: readonly Instructions[];
   /** The operator's own option tables. */
   readonly tables: CommandTables | undefined;
-  readonly warnings: readonly string[];
+  /** What is said of it before it begins. */
+  readonly notices: readonly Notice[];
 };

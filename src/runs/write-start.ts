@@ -125,7 +125,8 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
         tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
         ...(instructions.length === 0 ? {} : { instructions }),
       });
-      for (const { notices } of prepared.sources.opened) for (const notice of notices) record(ref, notice);
+      const notices = [prepared, ...prepared.sources.opened].flatMap((from) => from.notices);
+      for (const notice of notices) record(ref, notice);
       const images = storeImages(deps.documents, prepared.images, at);
       if (turn !== null) return { session: turn.begin(runId, record, ref, images), first: null };
       if (images.length === 0) return { session: null, first: null };

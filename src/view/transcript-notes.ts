@@ -14,8 +14,8 @@ export function note(draft: Draft, event: RunEvent): void {
   switch (event.kind) {
     case 'notice': {
       const { code, level, message: text } = event;
-      if (!ofSources.has(code)) push(text, level);
-      else if (!isSaid(draft, text)) draft.push({ kind: 'notice', id, level, text, code });
+      if (!ofEveryRun.has(code)) push(text, level);
+      else if (!isSaid(draft, code, text)) draft.push({ kind: 'notice', id, level, text, code });
       return;
     }
     case 'print':
@@ -70,15 +70,28 @@ export function note(draft: Draft, event: RunEvent): void {
   }
 }
 
-const ofSources: ReadonlySet<string> = new Set(['provider_unavailable', 'provider_ready']);
+/** What a run says before it begins holds for the next one, too. */
+const ofEveryRun: ReadonlySet<string> = new Set([
+  'provider_unavailable',
+  'provider_ready',
+  'chain_warnings',
+  'policy_fallback',
+  'policy_warnings',
+  'command_tables_ignored',
+  'settings_ignored',
+  'wide_root',
+]);
 
-/** Each run tells what it cannot use; who reads one after another is told once, and again where one was there meanwhile. */
-function isSaid(draft: Draft, text: string): boolean {
+/** Each run tells it; who reads one after another is told once, and of what cannot be used again where it was there meanwhile. */
+function isSaid(draft: Draft, code: string, text: string): boolean {
+  const isReady = code === 'provider_ready' || code === 'provider_unavailable';
   const last = draft
     .items()
     .findLast(
       (item) =>
-        item.kind === 'notice' && item.code !== undefined && (item.text === text || item.code === 'provider_ready'),
+        item.kind === 'notice' &&
+        item.code !== undefined &&
+        (item.text === text || (isReady && item.code === 'provider_ready')),
     );
   return last?.kind === 'notice' && last.text === text;
 }

@@ -97,7 +97,9 @@ it('runs the hook dialect with the transcript of the canonical form', async () =
   const { run_id } = await app.start({ chain_path: path });
   const dialect = await app.events(run_id);
   expect((await resultsOf(app, run_id))['c1']).toContain('"error":"too_large"');
-  expect(plain(dialect)).toEqual(plain(canonical));
+  // Its warnings are of another place.
+  const acts = (events: readonly RunEvent[]) => plain(events.filter(({ kind }) => kind !== 'notice'));
+  expect(acts(dialect)).toEqual(acts(canonical));
 });
 
 it('answers calls that may not run each with its class, and the model goes on', async () => {

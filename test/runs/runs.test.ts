@@ -315,6 +315,16 @@ it('judges the next call by the policy as it was edited during the run', async (
   expect(result.permission_denials).toMatchObject([{ tools: 'local_fs', tool: 'list_dir', by: 'policy', rule: 1 }]);
 });
 
+it('tells as events what is wrong before it begins, for who follows it and who reads it later', async () => {
+  app = await scriptedApp({ turns: [says('done')], policy: { rules: 'none' } });
+  const started = await app.start();
+  await app.client.awaitRun({ run_id: started.run_id });
+  const notices = (await app.events(started.run_id)).filter((event) => event.kind === 'notice');
+  expect(notices[0]).toMatchObject({ seq: 2, level: 'warn', message: expect.stringContaining('policy.json') });
+  expect(new Set(notices.map(({ code }) => code))).toEqual(new Set(['policy_fallback']));
+  expect(started.warnings).toEqual(notices.map(({ message }) => message));
+});
+
 it('asks nobody about a change that cannot be made: the model is told why', async () => {
   app = await scriptedApp({
     policy: { default_action: 'approve', rules: [] },

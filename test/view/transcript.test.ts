@@ -69,6 +69,13 @@ describe('the transcript of events', () => {
       'a is ready',
       'a is not there',
     ]);
+    const broken = notice('policy_fallback', 'the policy is broken');
+    expect(texts(broken, ...missing, message('user', 'two'), broken)).toEqual([
+      'the policy is broken',
+      'a is not there',
+      'b is not there',
+      'two',
+    ]);
   });
 
   it('ends what was thought where the model is asked anew', () => {
