@@ -42,7 +42,8 @@ function outcomeOf(live: LiveRun, end: RunEnd, held: boolean): Outcome {
       : { status: 'suspended', exit_code: 4, error: null };
   }
   if (stopped?.kind === 'timeout') {
-    return failed({ class: 'timeout', message: 'the time limit of this invocation (--timeout) has passed' });
+    const before = live.retried === null ? '' : `; before that: ${live.retried}`;
+    return failed({ class: 'timeout', message: `the time limit of this invocation (--timeout) has passed${before}` });
   }
   if (stopped?.kind === 'cancel')
     return { status: 'cancelled', exit_code: stopped.by === 'operator:cli' ? 130 : 1, error: null };

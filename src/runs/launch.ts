@@ -108,6 +108,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     usedBefore: before?.usage ?? noUsage,
     defaults: { ...defaults, contextHint: prepared.input.context },
     chosen: { model: null, provider: null, backend: null },
+    retried: null,
     stopped: null,
     resting: false,
     abort,

@@ -34,6 +34,8 @@ export type LiveRun = {
   readonly defaults: TurnDefaults;
   /** What the last turn used, for the record. */
   chosen: { readonly model: string | null; readonly provider: string | null; readonly backend: string | null };
+  /** Why the model is asked again, until it has answered. */
+  retried: string | null;
   stopped: StopReason | null;
   /** No further turn or call is begun: the run rests once the calls that are being executed have ended. */
   resting: boolean;

@@ -57,6 +57,10 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
       };
     } else if (event.kind === 'model_selected') {
       live.chosen = { model: event.model, provider: event.provider, backend: event.backend };
+    } else if (event.kind === 'model_retry') {
+      live.retried = event.message;
+    } else if (event.kind === 'message') {
+      live.retried = null;
     }
   };
 

@@ -217,6 +217,23 @@ it('fails a run at its time limit, in which waiting does not count', async () =>
   }
 });
 
+it('names at its time limit why it had asked again', async () => {
+  const overloaded = { class: 'server_error', message: 'overloaded' };
+  const execute_config = { retry_policy: { max_attempts: 5, initial_backoff: '10ms' } };
+  app = await scriptedApp({
+    chain: { id: 'c', tasks: [{ id: 'ask', handler: 'chat_completion', execute_config }] },
+    turns: [
+      { match: { attempt: 1 }, reply: { error: overloaded } },
+      { match: {}, reply: { hang: true } },
+    ],
+  });
+  const { error } = await app.run({ timeout_ms: 1000 });
+  expect(error).toMatchObject({
+    class: 'timeout',
+    message: expect.stringMatching(/^the time limit .*--timeout\) has passed; before that: .*overloaded/),
+  });
+});
+
 for (const [point, why] of [
   ['worker_exit', 'failed: worker exited with code: 1'],
   ['worker_throw', 'failed: fail point'],
