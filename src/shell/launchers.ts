@@ -175,7 +175,7 @@ const launchers: Readonly<Record<string, Launcher>> = {
       'rlwrap logsave sem rush entr watchexec nodemon concurrently cross-env dotenv dotenvx hyperfine valgrind gdb lldb rr ' +
       'perf tmux screen zellij mosh pdsh expect socat nix-shell lxc-attach machinectl vagrant distrobox toolbox ' +
       'xterm x-terminal-emulator gnome-terminal konsole xfce4-terminal kitty alacritty foot wezterm urxvt sshpass autossh et ' +
-      'ifne pee ts xe xjobs clush wsl adb arch xcrun',
+      'ifne pee ts xe xjobs clush wsl adb arch xcrun choom setlock nq tsp',
   ),
   ...loose('uv poetry pipenv hatch pdm rye conda mamba micromamba', ['run', 'tool']),
   ...loose('kubectl oc nerdctl lxc incus crictl ctr bundle mise asdf rbenv pyenv nodenv opam', [
@@ -186,6 +186,9 @@ const launchers: Readonly<Record<string, Launcher>> = {
     'debug',
   ]),
   ...loose('nix', ['run', 'shell', 'develop'], true),
+  ...loose('guix', ['shell', 'environment'], true),
+  ...loose('sops', ['exec-env', 'exec-file'], true),
+  ...loose('cargo', ['watch'], true),
   ...loose('gcloud fly flyctl heroku', ['ssh', 'run', 'console'], true),
   ...loose('ip', ['exec'], true),
   ...loose('cmake', ['-E'], true),

@@ -21,6 +21,17 @@ const options: Readonly<Record<string, readonly string[]>> = {
   man: words('-P --pager'),
   zip: words('-TT --unzip-command'),
   split: ['--filter'],
+  pandoc: words('-F --filter --pdf-engine'),
+  ag: ['--pager'],
+  restic: ['--password-command'],
+  borg: words('--rsh --remote-path'),
+  rclone: words('--password-command --exec'),
+  'yt-dlp': words('--exec --exec-before-download --downloader --external-downloader'),
+  aria2c: words(
+    '--on-bt-download-complete --on-download-complete --on-download-error --on-download-pause --on-download-start ' +
+      '--on-download-stop',
+  ),
+  gpg: words('--photo-viewer --agent-program --pinentry-program'),
   wget: ['--use-askpass'],
   tcpdump: words('-z --postrotate-command'),
   cpio: ['--rsh-command'],
@@ -129,6 +140,13 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
     case 'zip':
     case 'rsync':
     case 'split':
+    case 'pandoc':
+    case 'ag':
+    case 'restic':
+    case 'borg':
+    case 'rclone':
+    case 'aria2c':
+    case 'gpg':
     case 'wget':
     case 'tcpdump':
     case 'nc':
@@ -170,6 +188,9 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
       return begins(/^shell\s+(?:-\w+\s+)?/);
     case 'bind':
       return begins(/^[^:]*:\s*/);
+    // `after_move:line`
+    case 'yt-dlp':
+      return begins(/^(?:[a-z_]+:)?/);
     case 'hg':
       return /^[\w.-]+=/.test(text) ? hgSetting(value) : [value];
     default:
