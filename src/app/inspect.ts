@@ -17,6 +17,7 @@ import { declaredStates } from '../workspace/declared-binaries.ts';
 import { defaultFiles } from '../workspace/find-chain.ts';
 import type { Workspace } from '../workspace/paths.ts';
 import { planChainFiles } from '../workspace/plan-chains.ts';
+import { parseUrl } from '../text/parse-url.ts';
 import { failureLines, type Policies } from '../workspace/policies.ts';
 import { changedPreset } from '../workspace/presets/copies.ts';
 import type { DatabaseProblem } from './database-problem.ts';
@@ -142,6 +143,7 @@ export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeM
       runs: { interrupted, suspended, unknownOutcome: unknown, stuck: store.runs.stuck() },
       chainMaxTokens: chains.maxTokens,
       beamPortTaken: await takenPort(deps),
+      webProxy: parseUrl(store.settings.value('web-proxy') ?? '')?.host ?? null,
       defaultChain,
       servesNoChats: dataDir === null && defaultChain === '' && deps.options.serving?.chain === null,
     };

@@ -197,6 +197,16 @@ function* directoryIssues(found: Inspection): Generator<SetupIssue> {
       subject: String(found.beamPortTaken),
     });
   }
+  if (found.webProxy !== null) {
+    yield issue({
+      code: 'web_proxy_set',
+      severity: 'info',
+      category: 'security',
+      message: `The web tools go through the proxy ${found.webProxy}, which finds the addresses of names itself: of private ones only those in URLs are refused.`,
+      cliCommand: 'reins config unset web-proxy',
+      subject: found.webProxy,
+    });
+  }
   for (const { path, reason, mount } of found.refused) {
     const where = mount === null ? '' : ` It lies on the mount ${mount}, whose files everybody may write.`;
     yield issue({

@@ -80,6 +80,8 @@ export type Inspection = {
   readonly chainMaxTokens: { readonly path: string; readonly tokens: number } | null;
   /** The configured port of the server where another program listens. */
   readonly beamPortTaken: number | null;
+  /** Host and port of the proxy of the web tools. */
+  readonly webProxy: string | null;
   /** Files with instructions for agents, and whether a run of the project's chains would give them to the model. */
   readonly instructions: readonly InstructionsView[];
   readonly defaultChain: string;

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, request as requestHttp, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { codeOf, messageOf } from '../text/thrown.ts';
@@ -38,6 +38,9 @@ export type Reply =
       readonly answered: boolean;
     };
 
+/** Node would take nothing for it where the environment says so (NODE_TLS_REJECT_UNAUTHORIZED). */
+const verified = { rejectUnauthorized: true } as const;
+
 /** One request and its answer, decompressed and cut at `maxBodyBytes`. Never rejects. Certificates are always verified. */
 export function exchange(wanted: Exchange, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve) => {
@@ -64,7 +67,9 @@ export function exchange(wanted: Exchange, signal: AbortSignal): Promise<Reply> 
     if (signal.aborted) return onAbort();
 
     const start = (through: Socket | null): void => {
-      const secure = wanted.target.url.protocol === 'https:';
+      // Without a tunnel a proxy is what is spoken to.
+      const { protocol } = through === null ? (wanted.proxy ?? wanted.target.url) : wanted.target.url;
+      const secure = protocol === 'https:';
       const options = requestOptions(wanted, through);
       request = secure ? requestHttps(wanted.target.url, options) : requestHttp(wanted.target.url, options);
       request.on('error', (error) => broken('error', reasonOf(error)));
@@ -106,13 +111,14 @@ function requestOptions(wanted: Exchange, through: Socket | null): RequestOption
   const { target, proxy, method, addresses } = wanted;
   const headers: Record<string, string> = { ...wanted.headers };
   if (wanted.body !== null) headers['content-length'] = String(wanted.body.length);
-  const base: RequestOptions = { method, headers, agent: false };
-  if (through !== null) return { ...base, createConnection: () => through };
+  const base = { ...verified, method, headers, agent: false } satisfies RequestOptions;
+  // With an agent, also with `false`, Node would make a connection of its own, straight to the target.
+  if (through !== null) return { ...base, agent: undefined, createConnection: () => through };
   if (proxy !== null) {
     // A proxy gets the whole URL, and `Host` names the target.
     headers['host'] = target.url.host;
     Object.assign(headers, proxyHeaders(proxy));
-    return { ...base, hostname: proxyHost(proxy), port: proxyPort(proxy), path: target.url.href.replace(/#.*$/, '') };
+    return { ...base, ...placeOf(proxy), path: target.url.href.replace(/#.*$/, '') };
   }
   return { ...base, lookup: lookupOf(addresses) };
 }
@@ -127,8 +133,15 @@ function lookupOf(addresses: readonly LookupAddress[]): NonNullable<RequestOptio
   };
 }
 
-const proxyHost = (proxy: URL): string => proxy.hostname.replace(/^\[|\]$/g, '');
-const proxyPort = (proxy: URL): number => Number(proxy.port === '' ? 80 : proxy.port);
+/** Where a proxy is. Its certificate is its own: Node would take the name from the header `Host`, which names the target. */
+function placeOf(proxy: URL): RequestOptions & { readonly servername: string } {
+  const hostname = proxy.hostname.replace(/^\[|\]$/g, '');
+  const port = proxy.port === '' ? (proxy.protocol === 'https:' ? 443 : 80) : Number(proxy.port);
+  return { protocol: proxy.protocol, hostname, port, servername: nameFor(hostname) };
+}
+
+/** The name that TLS is told: an address is none, and is looked for in the certificate all the same. */
+const nameFor = (host: string): string => (isIP(host) === 0 ? host : '');
 
 function proxyHeaders(proxy: URL): Readonly<Record<string, string>> {
   if (proxy.username === '') return {};
@@ -138,13 +151,13 @@ function proxyHeaders(proxy: URL): Readonly<Record<string, string>> {
 
 function openTunnel(
   proxy: URL,
-  { host, port, url }: Target,
+  { host, port }: Target,
   done: (socket: Socket | null, reason: string) => void,
 ): ClientRequest {
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const request = requestHttp({
-    hostname: proxyHost(proxy),
-    port: proxyPort(proxy),
+  const request = (proxy.protocol === 'https:' ? requestHttps : requestHttp)({
+    ...verified,
+    ...placeOf(proxy),
     method: 'CONNECT',
     path: authority,
     headers: { host: authority, ...proxyHeaders(proxy) },
@@ -158,7 +171,7 @@ function openTunnel(
       done(null, `the proxy answered ${response.statusCode ?? 0}`);
       return;
     }
-    const secured = connectTls({ socket, servername: url.hostname });
+    const secured = connectTls({ ...verified, socket, host, servername: nameFor(host) });
     secured.once('error', (error) => done(null, reasonOf(error)));
     secured.once('secureConnect', () => done(secured, ''));
   });

@@ -37,6 +37,13 @@ test('a default chain that asks for more than the model gives, and one with a wa
   ]);
 });
 
+test('a proxy of the web tools is told with what is not checked there, and without its password', async () => {
+  expect((await world.run(['config', 'set', 'web-proxy', 'http://u:secret@proxy.example:3128'])).code).toBe(0);
+  expect(await findings()).toEqual([
+    '[info] web_proxy_set: The web tools go through the proxy proxy.example:3128, which finds the addresses of names itself: of private ones only those in URLs are refused. | reins config unset web-proxy',
+  ]);
+});
+
 test('the port of the server is told where another program listens on it', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));

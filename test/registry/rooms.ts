@@ -71,6 +71,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
   cautiousChains: [],
   chainMaxTokens: null,
   beamPortTaken: null,
+  webProxy: null,
   defaultChain: '',
   servesNoChats: false,
 });

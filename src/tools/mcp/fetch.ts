@@ -45,7 +45,11 @@ const silenceMs = 5 * 60_000;
 export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): void } {
   let agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | null = null;
   const agentsOf = () => {
-    agents ??= { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+    agents ??= {
+      http: new HttpAgent({ keepAlive: true }),
+      // Node would take any certificate where the environment says so (NODE_TLS_REJECT_UNAUTHORIZED).
+      https: new HttpsAgent({ keepAlive: true, rejectUnauthorized: true }),
+    };
     return agents;
   };
 
