@@ -6,13 +6,14 @@ import { attached, compose } from './composing.ts';
 import { toldElsewhere } from './elsewhere.ts';
 import { found, landed, searchAgain, searchField } from './search.ts';
 import { resized } from './larger.ts';
-import { atEnd, remeasured, type Ruler, scroll, withMore } from './move.ts';
+import { atEnd, type Ruler, scroll, withMore } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { letterAlone, press } from './press.ts';
 import { hasField } from './overlays/overlay.ts';
 import { atMost, overlayText } from './overlays/press.ts';
 import { type Change, only, type OpenSession, type State, withFacts } from './state.ts';
 import { saying } from './sending.ts';
+import { rewrapped } from './rewrapped.ts';
 import { bounded, withPage } from './transcript/stretch.ts';
 import { begun, followed, next, notSent, sessionBusy } from './turns.ts';
 import { numbered } from './numbered.ts';
@@ -34,7 +35,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
     case 'wheel':
       return state.pane === 'chat' && state.overlays.length === 0 ? scroll(state, ruler, action.delta) : only(state);
     case 'resize':
-      return ask(remeasured(state, resized(state, action.size), ruler), ruler, { type: 'redrawn' }, action.now);
+      return ask(rewrapped(state, resized(state, action.size), ruler), ruler, { type: 'redrawn' }, action.now);
     case 'plan-letter':
       return letterAlone(state, ruler, action.now);
     case 'tick':

@@ -33,6 +33,9 @@ export function createPromptLine({ lines, output, edits, holds }: PromptDeps): P
   /** The last line was read: newer versions of Node refuse a prompt behind it. */
   let over = false;
   const held: string[] = [];
+  /** At a new size `readline` draws its prompt again, wherever the cursor is: it has one only while ours stands. */
+  const forget = (): void => lines.setPrompt('');
+  forget();
   const typing = (): boolean => edits && lines.line !== '';
 
   const away = (): void => {
@@ -43,6 +46,7 @@ export function createPromptLine({ lines, output, edits, holds }: PromptDeps): P
       cursorTo(output, 0);
     }
     stands = false;
+    forget();
   };
   const put = (): void => {
     clearImmediate(redraw);
@@ -90,6 +94,7 @@ export function createPromptLine({ lines, output, edits, holds }: PromptDeps): P
     },
     taken() {
       stands = false;
+      forget();
       release();
     },
     drop() {

@@ -2,7 +2,12 @@ import type { Batch } from '../../src/view/batch.ts';
 import type { Line } from '../../src/view/line.ts';
 
 /** The row that stands at the top: a line of an item, the empty one before it counted in. */
-export type Anchor = { readonly id: string; readonly line: number };
+export type Anchor = {
+  readonly id: string;
+  readonly line: number;
+  /** Where it stood before the screen became as wide as it is: what was not moved comes back to the same row. */
+  readonly from?: { readonly line: number; readonly columns: number };
+};
 
 /** Blocks of rows by their index; only those that are asked for are laid out. */
 export type Blocks = {

@@ -411,7 +411,7 @@ describe('the bottom line', () => {
     const lines = createInterface({ input, output, terminal: true });
     const bottom = createPromptLine({ lines, output: output as never, edits: true, holds });
     const drawn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    return { lines, bottom, drawn, bytes: () => bytes };
+    return { lines, output, bottom, drawn, bytes: () => bytes };
   };
 
   it('never has output behind it, and is there again with what is typed', async () => {
@@ -422,6 +422,27 @@ describe('the bottom line', () => {
     bottom.write('note: x');
     await drawn();
     expect(bytes().replaceAll(/\u001b\[[\d;]*[A-Z]/g, '|')).toBe('||> |dra||note: x\n||> dra|');
+  });
+
+  it('is not drawn by a resize where none stands', async () => {
+    const { bottom, lines, output, drawn, bytes } = opened(false);
+    const prompts = () => bytes().split('> ').length - 1;
+    output.emit('resize');
+    expect(prompts()).toBe(0);
+    bottom.show('> ');
+    await drawn();
+    lines.on('line', () => bottom.taken());
+    lines.write('x\n');
+    bottom.show(null);
+    bottom.write('reins: one');
+    await drawn();
+    const before = prompts();
+    output.emit('resize');
+    expect(prompts()).toBe(before);
+    bottom.show('> ');
+    await drawn();
+    output.emit('resize');
+    expect(prompts()).toBe(before + 2);
   });
 
   it('holds lines for who listens until the line was sent', async () => {

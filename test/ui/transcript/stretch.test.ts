@@ -225,6 +225,28 @@ test('a paused view takes no row for a new one that a resize has made', async ()
   expect(news()).toBe(came);
 });
 
+test('the text at the top of a paused view stays there at any width, and comes back to its row', async () => {
+  const text = Array.from({ length: 400 }, (_, word) => `word${word}`).join(' ');
+  const screen = screenOn([message(1), message(2, { text }), message(3)]);
+  const wide = { columns: 120, rows: 16 };
+  const top = () => {
+    const { anchor } = screen.state();
+    const blocks = blocksOf(screen.state(), createLineCache(), 'unicode');
+    return textOf(rowsInView(blocks, anchor, 1)[0]?.line ?? []).trim();
+  };
+  await screen.dispatch({ type: 'resize', size: wide, now: 1 });
+  await screen.press('pageup', 'pageup');
+  const before = top();
+  const [first = ''] = before.split(' ');
+  expect(Number(first.slice(4))).toBeGreaterThan(50);
+  for (const columns of [100, 73, 30, 60]) {
+    await screen.dispatch({ type: 'resize', size: { columns, rows: 16 }, now: 2 });
+    if (columns >= 60) expect(top().split(' ')).toContain(first);
+  }
+  await screen.dispatch({ type: 'resize', size: wide, now: 3 });
+  expect(top()).toBe(before);
+});
+
 test('a dump has all of the session, or its last turns, in order', async () => {
   const { client, state } = screenOn(all);
   const numbers = async (turns: number | null) => {
