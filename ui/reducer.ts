@@ -11,6 +11,7 @@ import { planned, planText } from './plan/plan-press.ts';
 import { letterAlone, press } from './press.ts';
 import { hasField } from './overlays/overlay.ts';
 import { atMost, overlayText } from './overlays/press.ts';
+import { spentIn } from './spent.ts';
 import { type Change, only, type OpenSession, type State, withFacts } from './state.ts';
 import { saying } from './sending.ts';
 import { rewrapped } from './rewrapped.ts';
@@ -44,7 +45,8 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return next({ ...state, phase: 'ready', now: action.now }, ruler, action.now);
     case 'facts':
       return only({ ...state, facts: withFacts(state.facts, action.facts) });
-    case 'opened':
+    case 'opened': {
+      const { facts, spent } = spentIn(state, action.session);
       return only({
         // What goes on in the other session goes on there: here it is neither shown nor waited for.
         ...(isSwitch(state, action.session)
@@ -59,8 +61,10 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         toggled: new Set(),
         ended: action.resting,
         // What the context of the other session held says nothing about this one, deleted or not.
-        facts: { ...state.facts, bounds: null, ...(isOther(state, action.session) ? { context: null } : {}) },
+        facts: { ...facts, bounds: null, ...(isOther(state, action.session) ? { context: null } : {}) },
+        spent,
       });
+    }
     case 'page':
       return landed(
         state,

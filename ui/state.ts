@@ -98,13 +98,15 @@ export function withFacts(facts: Facts, changed: Partial<Facts>): Facts {
   return { ...next, context: { ...next.context, limit: null, estimated: true } };
 }
 
+export const noTokens: Facts['tokens'] = { in: 0, out: 0, estimated: false };
+
 /** Before anything is known. */
 export const firstFacts = ({ cwd, shell }: Pick<Facts, 'cwd' | 'shell'>): Facts => ({
   policy: null,
   model: null,
   backend: null,
   context: null,
-  tokens: { in: 0, out: 0, estimated: false },
+  tokens: noTokens,
   bounds: null,
   agentAnswers: false,
   server: null,
@@ -168,7 +170,10 @@ export type State = {
   readonly attaching: boolean;
   /** Runs of `!` lines of the operator. */
   readonly lines: ReadonlySet<string>;
+  /** Of the session that is open. */
   readonly facts: Facts;
+  /** What the other sessions that were open here have spent. */
+  readonly spent: ReadonlyMap<string, Facts['tokens']>;
   /** That a model has asked for the shell was said. */
   readonly shellMissed: boolean;
   /** A first Ctrl+C or Ctrl+D, and when. */
@@ -218,6 +223,7 @@ export const firstState = (
   composer: emptyComposer,
   attaching: false,
   lines: new Set(),
+  spent: new Map(),
   quitting: null,
   closedAt: 0,
   collapse: 8,

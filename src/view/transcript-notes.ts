@@ -108,6 +108,8 @@ function fixFor({ class: failure, message }: StepError): string | null {
     case 'model_unavailable':
     case 'no_tool_support':
       return '/model chooses another model';
+    case 'capacity':
+      return '/compact makes the session shorter; /model chooses another model';
     case 'rate_limit':
     case 'server_error':
     case 'empty_reply':

@@ -348,6 +348,18 @@ it('leaves the turn of a session in that session when another one is opened', ()
   expect(effects.some((effect) => effect.do === 'send')).toBe(false);
 });
 
+it('counts the tokens of the session that is open, also when it is opened again', () => {
+  const tokens = { in: 900, out: 40, estimated: false };
+  const spent = readyState({ session });
+  const before = { ...spent, facts: { ...spent.facts, tokens } };
+  const open = (from: typeof before, next: OpenSession) =>
+    reduce(from, { type: 'opened', session: next, items: [], resting: null }, ruler).state;
+  const other = open(before, { ...session, id: 's2', name: 'other' });
+  expect(other.facts.tokens).toEqual({ in: 0, out: 0, estimated: false });
+  expect(open(other, session).facts.tokens).toEqual(tokens);
+  expect(open(before, { ...session, name: 'renamed' }).facts.tokens).toEqual(tokens);
+});
+
 it('names to a new user what answers on this machine, and keys by their variables', () => {
   const check = (over: Partial<BackendCheck>) =>
     ({

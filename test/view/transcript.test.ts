@@ -276,6 +276,13 @@ describe('the transcript of events', () => {
     expect(items.flatMap((item) => rows(item)).at(-1)).toBe('  Ctrl+X u sends the message again');
   });
 
+  it('says what helps where a service finds the context too long', () => {
+    const items = fold(failed('capacity', 'prompt is too long (model m, backend b)'));
+    expect(items.flatMap((item) => rows(item)).at(-1)).toBe(
+      '  /compact makes the session shorter; /model chooses another model',
+    );
+  });
+
   it('says what failed and what mends it', () => {
     const items = fold(chunk('half'), failed('rate_limit', 'too many requests'));
     expect(items.flatMap((item) => rows(item))).toEqual([
