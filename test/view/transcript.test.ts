@@ -255,7 +255,7 @@ describe('the transcript of events', () => {
     total_tokens: 0,
     estimated: false,
   };
-  const failed = (failure: 'rate_limit' | 'auth' | 'timeout', message: string) =>
+  const failed = (failure: 'rate_limit' | 'auth' | 'timeout' | 'capacity', message: string) =>
     event({
       kind: 'chain_failed',
       error: { class: failure, message },
