@@ -74,9 +74,12 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
           : overlay,
       ),
     };
-  const kept = intents.some((intent) => intent.do === 'keep-text') ? ' · Ctrl+Y has what you typed' : '';
-  if (action.type === 'resolved') next = saying(next, `${resultWords(action)}${kept}`, now, false);
-  else if (approvals.said !== null && approvals.said !== state.approvals.said && state.pane === 'chat')
+  const kept = intents.some((intent) => intent.do === 'keep-text') ? ['Ctrl+Y has what you typed'] : [];
+  if (action.type === 'resolved') next = saying(next, [resultWords(action), ...kept].join(' · '), now, false);
+  else if (kept.length > 0) {
+    const why = action.type === 'edited-outside' ? ['the ask was answered or has changed'] : [];
+    next = saying(next, [...why, ...kept].join(' · '), now, false);
+  } else if (approvals.said !== null && approvals.said !== state.approvals.said && state.pane === 'chat')
     next = saying(next, approvals.said, now, false);
   for (const intent of intents)
     if (intent.do === 'keep-text') next = { ...next, composer: keepText(next.composer, intent.text) };

@@ -78,6 +78,8 @@ export function closeInCard(card: CardState, now: number, guardMs: number): Card
 export const unsentText = ({ mode }: CardState): string =>
   mode.at === 'field' || mode.at === 'edit' ? wholeText(mode.editing) : '';
 
+export const hasField = ({ mode }: CardState): boolean => mode.at === 'field' || mode.at === 'edit';
+
 /** What the policy says to other arguments (03 §3.5). */
 export function editJudged(
   card: CardState,

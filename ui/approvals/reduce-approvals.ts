@@ -1,5 +1,5 @@
 import type { Ask } from '../../src/schema/ask.ts';
-import { unsentText } from './card-fields.ts';
+import { hasField, unsentText } from './card-fields.ts';
 import { newCard } from './card-state.ts';
 import {
   type ApprovalsAction,
@@ -40,6 +40,11 @@ function reduce(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsV
     }
     case 'resolved':
       return resolved(state, action, view);
+    case 'edited-outside':
+      // The editor was open for longer than the ask, or than the field of its card.
+      return action.text === null || (state.card?.id === action.id && hasField(state.card))
+        ? onOpen(state, action, view)
+        : only(state, { do: 'keep-text', text: action.text });
     case 'history':
       return only({
         ...state,
@@ -47,9 +52,12 @@ function reduce(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsV
         history: action.whole ? action.asks : state.history,
       });
     default:
-      return state.card === null ? onList(state, action, view) : onCard(state, state.card, action, view);
+      return onOpen(state, action, view);
   }
 }
+
+const onOpen = (state: ApprovalsState, action: ApprovalsAction, view: ApprovalsView): Approved =>
+  state.card === null ? onList(state, action, view) : onCard(state, state.card, action, view);
 
 /** The first of the run in view, or the first; behind a card that has the keys the one after it. */
 function nextAsk({ asks, card }: ApprovalsState, runId: string | null): Ask | undefined {
@@ -88,7 +96,9 @@ function asksCame(
   if (ask.binding === card.binding) return only(next);
   const said =
     ask.preview.policy_changed === true ? 'the policy changed since this was asked' : 'changed since you looked';
-  return only({ ...next, card: { ...newCard(ask, view.now, view.guardMs), said } });
+  const text = unsentText(card);
+  const kept: readonly ApprovalsIntent[] = text === '' ? [] : [{ do: 'keep-text', text }];
+  return only({ ...next, card: { ...newCard(ask, view.now, view.guardMs), said } }, ...kept);
 }
 
 /** The row that is known already stays the same value, so that nothing is laid out anew for it. */

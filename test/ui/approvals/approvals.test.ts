@@ -194,6 +194,22 @@ describe('a card', () => {
     expect([one.state().card, one.state().lostAt]).toEqual([null, start + 500]);
   });
 
+  it('keeps what comes back from an editor after the ask has got its answer, or has changed', () => {
+    const text = '{"command":"git push origin main"}';
+    const saved = { type: 'edited-outside', id: anAsk().id, text, why: null } as const;
+    const kept = [{ do: 'keep-text', text }];
+    const one = desk([anAsk()]).focus().answer('card.edit');
+    one.act({ type: 'resolved', ask: anAsk({ state: 'denied' }), mine: false, told: null }).take();
+    expect(one.act(saved).take()).toEqual(kept);
+    const changed = desk([anAsk()]).focus().answer('card.edit');
+    changed.act({ type: 'asks', asks: [anAsk({ binding: 'another' })], ids: {} });
+    expect(changed.take()).toMatchObject([{ do: 'keep-text' }]);
+    expect([changed.said(), changed.state().card?.mode.at]).toEqual(['changed since you looked', 'choices']);
+    expect(changed.act(saved).take()).toEqual(kept);
+    const open = desk([anAsk()]).focus().answer('card.edit');
+    expect(open.act(saved).take()).toEqual([]);
+  });
+
   it('goes on to the next one with Ctrl+N, and keeps what was typed', () => {
     const other = anAsk({ id: 'ask_b', run_id: 'other', created_at: '2026-01-01T00:30:00.000Z' });
     const one = desk([anAsk(), other]).focus().answer('card.deny-feedback').type('because');
