@@ -39,6 +39,13 @@ describe('commands of the composer', () => {
     expect(state.said?.text ?? '').not.toContain('nothing to work on');
   });
 
+  it('take a path with blanks as it is', () => {
+    const intent = { do: 'export', format: 'json', path: 'my notes/of today.json', force: false };
+    expect(typed(readyState(), '/export json my notes/of today.json').effects).toContainEqual({ do: 'slash', intent });
+    const chain = typed(readyState(), '/chain my chains/one.json').effects;
+    expect(chain).toContainEqual({ do: 'slash', intent: { do: 'chain', name: 'my chains/one.json' } });
+  });
+
   it('/approvals with an id gives the keys to that card, and says when there is none', () => {
     const asks = [anAsk({ id: 'ask_1aaaa' }), anAsk({ id: 'ask_2bbbb' })];
     const state = readyState();
