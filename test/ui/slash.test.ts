@@ -40,10 +40,11 @@ describe('commands of the composer', () => {
   });
 
   it('take a path with blanks as it is', () => {
-    const intent = { do: 'export', format: 'json', path: 'my notes/of today.json', force: false };
-    expect(typed(readyState(), '/export json my notes/of today.json').effects).toContainEqual({ do: 'slash', intent });
-    const chain = typed(readyState(), '/chain my chains/one.json').effects;
-    expect(chain).toContainEqual({ do: 'slash', intent: { do: 'chain', name: 'my chains/one.json' } });
+    const intended = (text: string, intent: object) =>
+      expect(typed(readyState(), text).effects).toContainEqual({ do: 'typed', effect: { do: 'slash', intent }, text });
+    const path = 'my notes/of today.json';
+    intended(`/export json ${path}`, { do: 'export', format: 'json', path, force: false });
+    intended(`/chain ${path}`, { do: 'chain', name: path });
   });
 
   it('/approvals with an id gives the keys to that card, and says when there is none', () => {
