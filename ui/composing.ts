@@ -43,7 +43,7 @@ function carried(state: State, ruler: Ruler, intent: ComposerIntent, now: number
         if (mentionsOf(intent.text).length === 0) return send(state, literalAts(intent.text), intent, now);
         return only({ ...state, attaching: true }, { do: 'composer', intent: { ...intent, do: 'attach' } });
       }
-      const problems = ['this session was deleted elsewhere: /new starts another one'];
+      const problems = ['this session was deleted: /new starts another one'];
       return compose(state, ruler, { type: 'return', text: intent.text, with: intent, problems }, now);
     }
     case 'slash':

@@ -49,7 +49,7 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
       const named = session === null ? null : await nameNow(client, session);
       if (session !== null && named === null) {
         dispatch({ type: 'session-gone' });
-        const why = ['this session was deleted elsewhere: /new starts another one'];
+        const why = ['this session was deleted: /new starts another one'];
         return dispatch({ type: 'not-sent', written, why, now: now() });
       }
       if (session !== null && named !== null && named !== session) {

@@ -125,7 +125,7 @@ test('a session goes on under its new name and with turns of another process, on
   await world.run(['session', 'delete', 'renamed']);
   await terminal.saw('the session renamed was deleted: this can still be read');
   terminal.type('hi\r');
-  await terminal.saw('this session was deleted elsewhere: /new starts another one');
+  await terminal.saw('this session was deleted: /new starts another one');
   expect(terminal.rows()).toContain('› hi');
   expect(terminal.screen()).toContain('Hello.');
 });
