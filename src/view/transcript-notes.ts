@@ -109,7 +109,10 @@ function fixFor({ class: failure, message }: StepError): string | null {
     case 'no_tool_support':
       return '/model chooses another model';
     case 'capacity':
-      return '/compact makes the session shorter; /model chooses another model';
+      // What was counted here says itself what is too long.
+      return message.includes('raise the limit') || message.includes('set-context')
+        ? null
+        : '/compact makes the session shorter; /model chooses another model';
     case 'rate_limit':
     case 'server_error':
     case 'empty_reply':

@@ -281,6 +281,8 @@ describe('the transcript of events', () => {
     expect(items.flatMap((item) => rows(item)).at(-1)).toBe(
       '  /compact makes the session shorter; /model chooses another model',
     );
+    const counted = fold(failed('capacity', 'shorten the input, or raise the limit: a larger --context'));
+    expect(counted.flatMap((item) => rows(item)).at(-1)).toContain('a larger --context');
   });
 
   it('says what failed and what mends it', () => {
