@@ -242,6 +242,17 @@ export const activityOf = ({
 }: Pick<State, 'pane' | 'turn' | 'plan'>): Omit<Turn, 'elsewhere'> | null =>
   pane === 'plan' ? (plan.driving ?? turn) : (turn ?? plan.driving);
 
+/** A message waits for what is asked about it: content that nobody trusts yet, a turn that was stopped. */
+export const asksFirst = ({ turn, overlays }: Pick<State, 'turn' | 'overlays'>): boolean =>
+  turn !== null &&
+  turn.run_id === null &&
+  overlays.some(
+    (overlay) =>
+      overlay.kind === 'trust' ||
+      overlay.kind === 'definition' ||
+      (overlay.kind === 'question' && overlay.otherwise !== undefined),
+  );
+
 /** The turn of the session that rests, and can go on. */
 export const restingRun = ({ ended }: Pick<State, 'ended'>): string | null =>
   ended !== null && 'rests' in ended ? ended.rests : null;

@@ -2,7 +2,7 @@ import { formatRemaining } from '../src/view/format.ts';
 import { foreign, type Line, say, type Span, type Token } from '../src/view/line.ts';
 import { columnsOf, cutLine, lineColumns, spread } from '../src/view/wrap.ts';
 import { wideColumns } from './plan/plan-state.ts';
-import { activityOf, type Banner, type State } from './state.ts';
+import { activityOf, asksFirst, type Banner, type State } from './state.ts';
 
 const join = (parts: readonly Line[]): Line =>
   parts.flatMap((part, index) => (index === 0 ? part : [say(' · ', 'dim'), ...part]));
@@ -122,6 +122,9 @@ function stateField(state: State): Line {
   const turn = activityOf(state);
   if (state.phase === 'starting') return [say('starting')];
   if (turn !== null) {
+    // What is asked before a message is sent; no run has begun.
+    if (turn === state.turn && asksFirst(state))
+      return [say(`? waiting for you ${clock(now - turn.started_at)}`, 'ask')];
     if (turn.waiting_since !== null) return [say(`? waiting for you ${clock(now - turn.waiting_since)}`, 'ask')];
     // The words of a turn that another process has are in that process: nothing can be said of its silence.
     const quiet = turn === state.turn && state.turn.elsewhere !== null ? 0 : now - turn.heard_at;

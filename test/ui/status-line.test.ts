@@ -8,6 +8,7 @@ import { statusLine } from '../../ui/status-lines.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { anAsk } from './approvals/an-ask.ts';
 import { pressAll, readyState } from './reducing.ts';
+import { titleOf } from '../../ui/title.ts';
 import { turnFrom } from '../../ui/sending.ts';
 
 const turn: Turn = { ...turnFrom(0), run_id: 'run_1', waiting_since: 1000 };
@@ -48,6 +49,14 @@ describe('the status line', () => {
     expect(shown(120)).toBe(`${left} · ctx 41% 13k/32k`);
     expect(shown(80)).toBe(' ? waiting for you 00:38 · policy default 51d0  asks 1, next 11:58 · ctx 41%');
     expect(shown(60)).toBe(' ? waiting for you 00:38 · policy defaul… asks 1, next 11:58');
+  });
+
+  it('waits for you, and does not work, while a question stands before a message', () => {
+    const overlays = [{ kind: 'question', title: '', lines: [], choices: [], otherwise: [], at: 0 }] as const;
+    const unsent = { turn: turnFrom(1000), overlays };
+    expect(shown(200, unsent)).toMatch(/^ \? waiting for you 00:38 · /);
+    expect(titleOf({ ...busy, asks: [], ...unsent })).toBe('reins: waiting for you');
+    expect(shown(200, { turn: turnFrom(1000) })).toMatch(/^ \* working 00:38, /);
   });
 
   it('says how long nothing has come, but not of a turn whose words only another process hears', () => {
