@@ -35,6 +35,11 @@ export type Wanted =
   | null;
 
 const mostItems = 50;
+/** Paths that are looked up for one query. */
+export const mostPaths = 20;
+/** There may be more that fit than the list holds. */
+export const isCut = ({ kind, items }: Completion): boolean =>
+  items.length >= (kind === 'file' ? mostPaths : mostItems);
 
 /** The list for the word at the caret, and what must be fetched for it. */
 export function completionAt(draft: Draft, known: CompletionWords): { list: Completion | null; wanted: Wanted } {
@@ -73,7 +78,7 @@ function argumentCompletion(
   if (source === 'files') return fileCompletion({ from: at.start, query: at.query }, at.end, known, (path) => path);
   const words = typeof source === 'string' ? known.words[source] : source;
   if (words === undefined) return { list: null, wanted: { kind: 'words', source: String(source) } };
-  const items = fuzzyBest(at.query, words, (word) => word, mostItems).map((word) => ({
+  const items = fuzzyBest(at.query, [...new Set(words)], (word) => word, mostItems).map((word) => ({
     insert: word,
     label: word,
     detail: '',

@@ -2,6 +2,7 @@ import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { columnsOf, cutLine, spread, wrapLine } from '../../src/view/wrap.ts';
 import { keyOf, type KeyMap } from '../keys/key-map.ts';
+import { isCut } from './completion.ts';
 import type { ComposerState } from './composer-state.ts';
 import { found } from './composer-lists.ts';
 import { layOut } from './visual-lines.ts';
@@ -61,7 +62,7 @@ export function aboveComposer(state: ComposerState, columns: number, keys: KeyMa
         Math.max(10, Math.min(columns - 2, kind === 'file' ? columns - 2 : 100)),
       ),
     );
-    const hint = `  ${keyOf(keys, 'completion.accept') ?? 'Tab'} takes it   ${items.length} fit`;
+    const hint = `  ${keyOf(keys, 'completion.accept') ?? 'Tab'} takes it   ${isCut(state.completion) ? `the best ${items.length}` : `${items.length} fit`}`;
     return [...chosenOf(rows, state.chosen, columns), [say(hint, 'dim')]];
   }
   return state.problems.flatMap((text) =>

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mostPaths } from './completion.ts';
 import { matchMentions, type MentionIndex, scanMentions } from './mention-index.ts';
 
 export type MentionFinderDeps = {
@@ -15,7 +16,8 @@ export type MentionFinderDeps = {
 
 /** An index that is older is made anew at the next mention. */
 const indexMs = 10_000;
-const mostOffered = 20;
+/** So many may be looked at for that: of those that fit best, the policy may deny any number. */
+const mostLookedAt = 200;
 const largeBytes = 1024 * 1024;
 
 /** Finds paths for what is written behind `@` (10 §6.4). */
@@ -45,8 +47,9 @@ export function createMentionFinder(deps: MentionFinderDeps) {
     const root = await deps.root();
     const found: string[] = [];
     const large: string[] = [];
-    for (const path of matchMentions(index, query, mostOffered)) {
+    for (const path of matchMentions(index, query, mostLookedAt)) {
       if (!isWanted()) return null;
+      if (found.length + large.length === mostPaths) break;
       if (await deps.readable(path)) ((await isLarge(join(root, path))) ? large : found).push(path);
     }
     return [...found, ...large];

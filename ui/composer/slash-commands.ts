@@ -69,7 +69,7 @@ export const slashCommands: readonly SlashCommand[] = [
   command('dump', '[n]', 'print the last turns to the scrollback', [0, 1]),
   command('find', '<text>', 'search the session', [1, any]),
   command('model', '[name]', 'choose the model of this session', [0, 1], { source: 'models' }),
-  command('chain', '[path|id]', 'the chain of the next turns', [0, any], { source: 'chains', idleOnly: true }),
+  command('chain', '[path|id]', 'the chain of the next turns', [0, 1], { source: 'chains', idleOnly: true }),
   command('think', '[off|auto|low|medium|high]', 'how much the model reasons', [0, 1], {
     source: ['off', 'auto', 'low', 'medium', 'high'],
   }),

@@ -10,8 +10,11 @@ import {
   emptyComposer,
   savedDraft,
 } from '../../../ui/composer/composer-state.ts';
+import { textOf } from '../../../src/view/line.ts';
+import { aboveComposer } from '../../../ui/composer/composer-lines.ts';
 import { found } from '../../../ui/composer/composer-lists.ts';
 import { reduceComposer } from '../../../ui/composer/reduce-composer.ts';
+import { shippedKeyMap } from '../../../ui/keys/key-map.ts';
 import { readLine, slashCommands } from '../../../ui/composer/slash-commands.ts';
 
 const idle: ComposerView = { columns: 78, busy: false, width: stringWidth, glyphs: 'unicode' };
@@ -272,6 +275,19 @@ describe('mentions', () => {
     composer.act({ type: 'paths', query: 're', found: ['src/retry.ts', 'my notes.md'] });
     expect(composer.press('completion.down').press('completion.accept').text()).toBe('see @"my notes.md" ');
     expect(composer.take()).toEqual([]);
+  });
+
+  it('says that more may fit than the list holds, and names each word once', () => {
+    const composer = driven().type('@re');
+    const foot = () => textOf(aboveComposer(composer.state, 80, shippedKeyMap(), 'unicode').at(-1) ?? []);
+    composer.act({ type: 'paths', query: 're', found: Array.from({ length: 20 }, (_, index) => `re-${index}.ts`) });
+    expect(foot()).toBe('  Tab takes it   the best 20');
+    composer.act({ type: 'paths', query: 're', found: ['re.ts'] });
+    expect(foot()).toBe('  Tab takes it   1 fit');
+    const model = driven()
+      .type('/model ')
+      .act({ type: 'words', source: 'models', words: ['demo', 'm', 'demo'] });
+    expect(model.state.completion?.items.map(({ label }) => label)).toEqual(['demo', 'm']);
   });
 
   it('takes nothing with Enter that was found for another word', () => {

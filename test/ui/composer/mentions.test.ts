@@ -152,7 +152,7 @@ describe('what is offered', () => {
     const find = createMentionFinder({
       root: async () => workspace,
       gitExcludes: () => `scan-${++scans}`,
-      readable: async (path) => path !== 'note-secret.md',
+      readable: async (path) => path !== 'note-secret.md' && !path.endsWith('.denied'),
       now: () => at,
       signal: new AbortController().signal,
     });
@@ -175,6 +175,11 @@ describe('what is offered', () => {
     expect(await told('note')).toEqual([['note-1.md', 'note-2.md', 'note-0.bin']]);
     expect(scans).toBe(3);
     expect(await told('note', () => false)).toEqual([]);
+    // What is denied takes no place from what is not.
+    for (let index = 0; index < 30; index += 1) put(`key-${index}.denied`);
+    put('the-keyboard.md');
+    at = 50_000;
+    expect((await told('key')).at(-1)).toEqual(['the-keyboard.md']);
     rmSync(workspace, { recursive: true });
   });
 });
