@@ -1,4 +1,5 @@
 import type { RunEvent } from '../src/schema/event.ts';
+import { compactChainId } from '../src/schema/session.ts';
 import type { Item } from '../src/view/items.ts';
 import { reduceTranscript } from '../src/view/transcript.ts';
 import { counted, wasExtended } from './bounds.ts';
@@ -154,7 +155,11 @@ function fact(state: State, event: RunEvent, now: number): State {
         ...state,
         facts: {
           ...facts,
-          context: { used: event.prompt + event.completion, limit: event.limit, estimated: event.estimated },
+          // What a summary was made of is no context of the session, which is shorter by then: the next turn counts it.
+          context:
+            event.chain_id === compactChainId
+              ? null
+              : { used: event.prompt + event.completion, limit: event.limit, estimated: event.estimated },
           tokens: {
             in: facts.tokens.in + event.prompt,
             out: facts.tokens.out + event.completion,

@@ -11,6 +11,7 @@ import { summaryChain } from '../sessions/summary-chain.ts';
 import { createSessionCopies } from '../store/session-copies.ts';
 import { createSessionSummaries } from '../store/session-summaries.ts';
 import { runsAgain } from '../schema/message.ts';
+import { compactChainId } from '../schema/session.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { sha256Of } from '../workspace/files.ts';
 import type { RoomsInput } from './rooms-input.ts';
@@ -45,7 +46,7 @@ export function openSessionTurns(input: SessionTurnsInput) {
   const service: Pick<RunService, 'startTurn'> = { startTurn: (...wanted) => input.runs().startTurn(...wanted) };
   const chain = () =>
     input.chains.storedChain(
-      { chain_id: 'chain-compact', chain_path: null, chain_sha256: sha256Of(summaryChain) },
+      { chain_id: compactChainId, chain_path: null, chain_sha256: sha256Of(summaryChain) },
       summaryChain,
     );
   const compaction: Compaction = createCompaction({

@@ -148,3 +148,6 @@ export const SearchResult = type({
   complete: boolean(),
 });
 export type SearchResult = Infer<typeof SearchResult>;
+
+/** The chain of a run that sums up a session (07 §2.9). */
+export const compactChainId = 'chain-compact';

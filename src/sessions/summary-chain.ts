@@ -1,9 +1,10 @@
 import { summaryInstruction } from '../chain/summary-frame.ts';
+import { compactChainId } from '../schema/session.ts';
 
 /** The chain of a run of kind `compact` (07 §2.9): one model call without tools, whose answer must be text. */
 export const summaryChain = `${JSON.stringify(
   {
-    id: 'chain-compact',
+    id: compactChainId,
     description: 'Sums up the older messages of a session.',
     tasks: [
       {

@@ -114,6 +114,18 @@ describe('the status line', () => {
     expect(contextOf(told.state)).toBe('ctx ~81%! 13k/16k');
   });
 
+  it('says nothing of the context behind a summary, and counts what that has cost', () => {
+    const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
+    const usage = { kind: 'token_usage', prompt: 90, completion: 10, total: 100, limit: 8192, estimated: false };
+    const told = (chain_id: string) => {
+      const event = { v: 1, seq: 9, run_id: 'run_1', chain_id, ...usage } as unknown as RunEvent;
+      return reduce(busy, { type: 'events', run_id: 'run_1', events: [event], now: 39_000 }, ruler).state.facts;
+    };
+    expect(told('chain-chat').context).toEqual({ used: 100, limit: 8192, estimated: false });
+    expect(told('chain-compact').context).toBeNull();
+    expect(told('chain-compact').tokens).toEqual({ in: 8190, out: 650, estimated: false });
+  });
+
   it('says that a run works which is read from its beginning and has rested on the way', () => {
     const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
     const event = (seq: number, body: object) => ({ v: 1, seq, run_id: 'run_1', ...body }) as unknown as RunEvent;
