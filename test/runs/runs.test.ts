@@ -122,6 +122,30 @@ it('tells the model of a denial with the words of the person, and lists it', asy
   expect(existsSync(join(app.place.workspace, 'c.txt'))).toBe(false);
 });
 
+it('asks nobody again about a call that was denied without a word', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [] },
+    turns: [
+      says('It was of no use.', { tool: { count: 2, content: { contains: 'An identical call was denied earlier' } } }),
+      calls([call('local_fs.write_file', { path: 'c.txt', content: 'x' })]),
+    ],
+  });
+  const { run_id } = await app.start({ on_ask: 'wait' });
+  const { ask_id } = await app.seen(run_id, 'ask');
+  await app.client.answerAsk({
+    id: ask_id,
+    outcome: 'deny',
+    feedback: null,
+    text: null,
+    remember: null,
+    binding: null,
+  });
+  const result = await app.client.awaitRun({ run_id });
+  expect(result.text).toBe('It was of no use.');
+  expect(result.permission_denials).toMatchObject([{ by: 'operator:cli' }, { by: 'policy' }]);
+  expect(app.rows('SELECT state FROM asks')).toEqual([{ state: 'denied' }]);
+});
+
 it('writes nothing, and asks nobody again, when the file changed between the shown diff and the approval', async () => {
   app = await scriptedApp({
     policy: { default_action: 'approve', rules: [{ tools: 'local_fs', tool: 'read_file', action: 'allow' }] },
