@@ -34,6 +34,9 @@ describe('read_file', () => {
   });
 
   it('reads UTF-16 with a byte order mark', async () => {
+    file('wide.txt', Buffer.from('\ufeffhé\r\nzwei\r\ndrei', 'utf16le'));
+    const range = { path: 'wide.txt', start_line: 2, end_line: 9 };
+    expect(await bench.value('local_fs.read_file_range', range)).toBe('zwei\ndrei');
     file('wide.txt', Buffer.from('\ufeffhé\n', 'utf16le'));
     expect(await bench.value('local_fs.read_file', { path: 'wide.txt' })).toBe('hé\n');
     file('wider.txt', Buffer.from('\ufeff\u0000h\u0000', 'utf16le'));
@@ -337,6 +340,11 @@ describe('spooled results', () => {
     expect(await bench.value('local_fs.count_stats', { path: '@output/c9.stdout' })).toBe(
       'Lines: 30000, Words: 30000, Bytes: 168894',
     );
+    expect(await bench.value('local_fs.stat_file', { path: '@output/c9.stdout' })).toMatchObject({
+      name: 'c9.stdout',
+      type: 'file',
+      size: 168_894,
+    });
     expect(await bench.error('local_fs.read_file', { path: '@output/c9.stdout' })).toBe('not_found');
     expect(bench.marks.size).toBe(0);
   });
