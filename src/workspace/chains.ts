@@ -5,6 +5,7 @@ import { chainGraph } from '../chain/graph.ts';
 import { type ModelNames, modelNames } from '../chain/model-names.ts';
 import { mayUse } from '../chain/providers.ts';
 import { type Chain, isModelHandler } from '../schema/chain.ts';
+import { RuntimeError } from '../schema/errors.ts';
 import type { ChainGraph } from '../schema/document-views.ts';
 import type { ChainRow, ChainVetFile } from '../schema/overlay.ts';
 import {
@@ -186,28 +187,31 @@ export function createChains(deps: ChainDeps) {
     };
   };
 
+  const loaded = async (wanted: ChainWanted): Promise<RunnableChain> => {
+    const found = locate(wanted);
+    const file = readFound(found);
+    if (found.place === 'project' && !isTrusted(file, wanted.trust)) throw notTrusted('chain', file);
+    const { chain, text, findings } = await read(file.bytes);
+    if (chain === null) throw invalidChain(file.path, findings);
+    const unfit = isPlanChainUse(wanted.use) ? planChainFindings(wanted.use, chain) : [];
+    if (unfit.length > 0) throw invalidChain(file.path, unfit);
+    return {
+      id: chain.id,
+      path: found.place === 'builtin' ? null : file.path,
+      sha256: file.sha256,
+      source: new TextDecoder().decode(file.bytes),
+      ...factsOf(chain, text),
+      ...cautionsOf(file.path, findings, file.warnings),
+    };
+  };
+
   return {
     /**
      * Loads the chain of a run. @throws RuntimeError chain_not_found, chain_untrusted with `{kind, path, sha256, bytes}`,
      * chain_invalid with all findings
      */
     async loadChain(wanted: ChainWanted & { readonly text?: string | undefined }): Promise<RunnableChain> {
-      if (wanted.text !== undefined) return chainOfText(wanted.text);
-      const found = locate(wanted);
-      const file = readFound(found);
-      if (found.place === 'project' && !isTrusted(file, wanted.trust)) throw notTrusted('chain', file);
-      const { chain, text, findings } = await read(file.bytes);
-      if (chain === null) throw invalidChain(file.path, findings);
-      const unfit = isPlanChainUse(wanted.use) ? planChainFindings(wanted.use, chain) : [];
-      if (unfit.length > 0) throw invalidChain(file.path, unfit);
-      return {
-        id: chain.id,
-        path: found.place === 'builtin' ? null : file.path,
-        sha256: file.sha256,
-        source: new TextDecoder().decode(file.bytes),
-        ...factsOf(chain, text),
-        ...cautionsOf(file.path, findings, file.warnings),
-      };
+      return wanted.text === undefined ? loaded(wanted) : chainOfText(wanted.text);
     },
 
     /**
@@ -261,6 +265,19 @@ export function createChains(deps: ChainDeps) {
       const { chain, findings } = await read(found.bytes);
       if (chain === null) throw invalidChain(found.path, findings);
       return chainGraph(chain);
+    },
+
+    /** Whether what a config key names can be used, told when it is set: later an ask would just find nobody. */
+    async configuredChainFault(input: { readonly key: 'default-chain' | 'attention-chain' }) {
+      const use = input.key === 'attention-chain' ? 'attention' : 'chat';
+      if ((deps.configured(use) ?? '') === '') return { fault: null };
+      try {
+        await loaded({ use, path: null, trust: [] });
+        return { fault: null };
+      } catch (error) {
+        if (error instanceof RuntimeError) return { fault: error.message };
+        throw error;
+      }
     },
 
     /** All findings of the given paths or names; without any, of every chain of the overlay. */

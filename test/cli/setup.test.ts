@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProject, createWorld, scripted, type World } from './world.ts';
@@ -313,6 +313,33 @@ describe('chain', () => {
     const far = await world.run(['chain', 'vet', 'far.json']);
     expect([far.code, far.stdout]).toEqual([0, expect.stringMatching(/ warning unknown_provider at .*"nowhere"/)]);
   });
+});
+
+test.each([
+  ['tui-theme', 'nosuch', 'there is no theme "nosuch"'],
+  ['attention-chain', 'nosuch', 'The chain of config attention-chain is missing: "nosuch".'],
+  ['default-chain', '/nosuch.json', 'The chain of config default-chain is missing: /nosuch.json.'],
+  ['hitl-policy-name', 'nosuch', 'no policy named "nosuch"'],
+])('config set warns of a name that leads nowhere: %s', async (key, name, why) => {
+  world = await createProject();
+  expect(await world.run(['config', 'set', key, name])).toEqual({
+    code: 0,
+    signal: null,
+    stdout: `${key} = ${name}\n`,
+    stderr: expect.stringMatching(new RegExp(`^reins: warning: ${why.replaceAll('.', '\\.')}.*\n$`)),
+  });
+});
+
+test.each([
+  ['tui-theme', 'mine'],
+  ['attention-chain', 'default-run-chain'],
+  ['default-chain', 'default-chain.json'],
+  ['hitl-policy-name', 'strict'],
+])('config set does not warn of a name that leads somewhere: %s', async (key, name) => {
+  world = await createProject();
+  mkdirSync(join(world.home, '.reins/themes'), { recursive: true });
+  writeFileSync(join(world.home, '.reins/themes/mine.json'), '{"version":1,"base":"dark","tokens":{}}');
+  expect(await world.run(['config', 'set', key, name])).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('config set warns of a variable that looks like a secret, beside the answer', async () => {

@@ -3,6 +3,7 @@ import { RuntimeError } from '../../schema/errors.ts';
 import type { ConfigEntry } from '../../schema/registry.ts';
 import type { Context, Handler } from '../context.ts';
 import { nearest } from '../../text/nearest.ts';
+import { themesOf } from '../themes.ts';
 
 const keyOf = (context: Context): ConfigKey => {
   const key = context.invocation.words[0] ?? '';
@@ -25,10 +26,24 @@ const shown = async (context: Context, entry: ConfigEntry, text: string): Promis
 const set: Handler = async (context) => {
   const key = keyOf(context);
   const entry = await (await context.client()).setConfig({ key, value: context.invocation.words[1] ?? '' });
-  const warning = configWarning(key, entry.value);
+  const warning = configWarning(key, entry.value) ?? (await nameFault(context, key, entry.value));
   if (warning !== null) context.warn(warning);
   return shown(context, entry, `${entry.key} = ${entry.value}`);
 };
+
+/** What is wrong with the chain, policy or theme that a key names. It may come to be later: it is told, not refused. */
+async function nameFault(context: Context, key: ConfigKey, value: string): Promise<string | null> {
+  if (value === '') return null;
+  try {
+    if (key === 'tui-theme') (await themesOf(context)).named(value, null);
+    if (key === 'hitl-policy-name') await (await context.client()).showPolicy({ policy: value });
+  } catch (error) {
+    if (error instanceof RuntimeError) return error.message;
+    throw error;
+  }
+  if (key !== 'default-chain' && key !== 'attention-chain') return null;
+  return (await (await context.client()).configuredChainFault({ key })).fault;
+}
 
 const get: Handler = async (context) => {
   const key = keyOf(context);

@@ -111,6 +111,12 @@ export const oversight = {
   showChain: operation('reads', object({ name: string() }), returns<{ readonly text: string }>()),
   /** Tasks, the ways between them, and what no way leads to. */
   graphChain: operation('reads', object({ name: string() }), returns<ChainGraph>()),
+  /** What keeps the chain that a config key names from being used; null = nothing does, or none is named. */
+  configuredChainFault: operation(
+    'reads',
+    object({ key: enums(['default-chain', 'attention-chain']) }),
+    returns<{ readonly fault: string | null }>(),
+  ),
   /** Without paths: every chain of the overlay. */
   vetChains: operation('reads', object({ paths: array(string()) }), returns<readonly ChainVetFile[]>()),
   /** What a run with these names would use and is not trusted yet; empty when all is. */
