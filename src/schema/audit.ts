@@ -1,39 +1,6 @@
 import { assign, number, object, string, validate } from 'superstruct';
 import type { Known } from './shape.ts';
 
-/** Types of audit rows (03 §14, 11 §2.5) that exist so far. */
-export type AuditType =
-  | 'decision'
-  | 'ask'
-  | 'verdict'
-  | 'effect'
-  | 'compute'
-  | 'remember'
-  | 'policy_changed'
-  | 'chain_changed'
-  | 'rule_added'
-  | 'trust'
-  | 'resume'
-  | 'outcome_unknown'
-  | 'registry_changed'
-  | 'config_changed'
-  | 'first_use'
-  | 'definition_accepted'
-  | 'internal_error'
-  | 'self_approval_attempt'
-  | 'login'
-  | 'login_failed'
-  | 'password_changed'
-  | 'credential_reset'
-  | 'secret_rotated'
-  | 'token_rotated'
-  | 'session_revoked'
-  | 'database_accepted'
-  | 'migrated'
-  | 'files_undone'
-  | 'restored'
-  | 'anchor';
-
 /** A row of the audit log as stored, its body read (03 §14). `at` is milliseconds since the epoch. */
 export type AuditRow = {
   readonly seq: number;

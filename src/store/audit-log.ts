@@ -41,6 +41,20 @@ export function createAuditLog(sql: Sql, tenant: string) {
   }
 
   return {
+    /** Runs of which there are rows, or which are still recorded, by an id or its beginning or end, at most 20. */
+    runsNamed(part: string): string[] {
+      const text = part.replace(/^run_/, '');
+      if (text.length < 4) return [];
+      const like = (id: string) => `(${id} = ? OR substr(${id}, 5, ?) = ? OR substr(${id}, -?) = ?)`;
+      const given = [tenant, part, text.length, text, text.length, text];
+      return sql.column<string>(
+        `SELECT run_id FROM audit WHERE tenant_id = ? AND ${like('run_id')}
+         UNION SELECT id FROM runs WHERE tenant_id = ? AND ${like('id')} ORDER BY 1 LIMIT 20`,
+        ...given,
+        ...given,
+      );
+    },
+
     /** Rows before a number, newest first, at most `limit`. */
     before(filter: AuditFilter, seq: number, limit: number): readonly AuditRow[] {
       const { where, params } = wanted(filter);

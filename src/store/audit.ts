@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { AuditRow, AuditType } from '../schema/audit.ts';
+import type { AuditRow } from '../schema/audit.ts';
+import type { AuditType } from '../schema/audit-types.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import type { Sql } from './sql.ts';
 

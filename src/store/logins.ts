@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AuditType } from '../schema/audit.ts';
+import type { AuditType } from '../schema/audit-types.ts';
 import type { Credential, LoginNote, LoginRecords, LoginSession } from '../schema/login.ts';
 import type { Audit } from './audit.ts';
 import { createLoginAttempts } from './login-attempts.ts';

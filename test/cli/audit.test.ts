@@ -84,6 +84,25 @@ describe('the audit log', () => {
     ]);
   });
 
+  test('is listed by a run as its id is shown, also one that was deleted; a slip is not "no entries"', async () => {
+    const { rows } = JSON.parse((await world.run(['audit', 'list', '--json'])).stdout);
+    const id: string = rows[0].run_id;
+    const lines = async (run: string) => (await world.run(['audit', 'list', '--run', run, '--json'])).stdout;
+    const whole = await lines(id);
+    expect(JSON.parse(whole).rows.length).toBeGreaterThan(0);
+    for (const part of [`run_${id.slice(-6)}`, id.slice(-6), id.slice(0, 28)]) expect(await lines(part)).toBe(whole);
+    expect(await world.run(['audit', 'list', '--run', 'nosuch'])).toMatchObject({
+      code: 1,
+      stderr: 'reins: no such run: nosuch\n  reins state list\n',
+    });
+    expect(await world.run(['audit', 'list', '--type', 'decisions'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^reins: --type: "decisions" is not one of decision, ask, /),
+    });
+    expect((await world.run(['state', 'delete', id])).code).toBe(0);
+    expect(await lines(id.slice(-6))).toBe(whole);
+  });
+
   test('verifies, and against a head that was noted', async () => {
     const [code, text] = await verify();
     expect([code, text]).toEqual([0, expect.stringMatching(/^ok: \d+ entries, head [0-9a-f]{64}$/)]);

@@ -1,3 +1,4 @@
+import { auditTypes } from '../../schema/audit-types.ts';
 import type { Command } from '../command.ts';
 import { policyCommand } from './policy.ts';
 import { since } from './since.ts';
@@ -114,7 +115,7 @@ const audit: Command = {
       flags: [
         since,
         { name: 'run', kind: 'string', value: 'id', help: 'Only entries of this run.' },
-        { name: 'type', kind: 'string', value: 't', help: 'Only entries of this type.' },
+        { name: 'type', kind: 'enum', value: 't', words: auditTypes, help: 'Only entries of this type.' },
         { name: 'tools', kind: 'string', value: 'x', help: 'Only entries of this tool provider.' },
         { name: 'limit', kind: 'int', value: 'n', min: 1, max: 100_000, default: '100', help: 'At most this many.' },
       ],
