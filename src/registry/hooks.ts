@@ -37,9 +37,7 @@ export function createHooks(deps: HooksDeps) {
   const find = (name: string): HookRow => {
     const row = rows.find(name);
     if (row !== undefined) return row;
-    throw new RuntimeError('not_found', `There is no hook named "${name}".`, {
-      hints: ['reins hook list', 'reins hook remove <name>'],
-    });
+    throw new RuntimeError('not_found', `There is no hook named "${name}".`, { hints: ['reins hook list'] });
   };
   const view = (row: HookRow, whole: boolean): Promise<HookView> => hookView(deps, row, whole);
   const changed = async (row: HookRow, notes: readonly string[]): Promise<Changed> => ({

@@ -2,6 +2,7 @@ import type { ModelFailure } from '../models/model.ts';
 import { sameName } from '../models/resolve.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
+import { checkName } from './model-words.ts';
 import type { Backend, Backends } from './backends.ts';
 import type { Observer } from './observe.ts';
 
@@ -99,7 +100,8 @@ function notPulled(backend: Backend, { name, backend: named }: PullWanted, failu
   });
 }
 
-function pullBackend(backends: Backends, { backend: name, url, sha256 }: PullWanted): Backend {
+function pullBackend(backends: Backends, { name: model, backend: name, url, sha256 }: PullWanted): Backend {
+  checkName(model);
   const found =
     name === null
       ? backends

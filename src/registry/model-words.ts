@@ -27,6 +27,7 @@ export function readCapabilityWords(words: readonly string[]): Readonly<Record<s
         `"${word}" is not a capability; they are ${capabilityNames.join(', ')}, each also with no- in front.`,
       );
     }
+    if (found[name] === denied) throw new RuntimeError('usage', `"${name}" and "no-${name}" exclude each other.`);
     found[name] = !denied;
   }
   return found;

@@ -1,5 +1,4 @@
 import { capabilitiesOf, rowOf, unreachable } from './model-rows.ts';
-import { checkName } from './model-words.ts';
 import { defaultBackend, findModel, sameName, type SeenModel } from '../models/resolve.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ModelDetail, ModelRow } from '../schema/registry.ts';
@@ -10,7 +9,7 @@ import { createDeclarations, type Named } from './declarations.ts';
 import { shortReason } from './backend-hints.ts';
 import type { Observation } from './observation.ts';
 import type { Observer } from './observe.ts';
-import { createModelFiles, type PullWanted } from './model-files.ts';
+import { createModelFiles } from './model-files.ts';
 import type { RecordChange } from './ports.ts';
 import { createRoutes } from './routes.ts';
 import { declaredContext, seenBackend } from './seen.ts';
@@ -251,10 +250,7 @@ export function createModels(deps: ModelsDeps) {
     pullModel: files.pullModel,
 
     /** @throws RuntimeError usage for a name, and where no backend can pull it; not_found for the backend */
-    checkPull(input: PullWanted): void {
-      checkName(input.name);
-      files.checkPull(input);
-    },
+    checkPull: files.checkPull,
   };
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { RuntimeError } from '../schema/errors.ts';
 import type { ReplayReport, VerdictChange } from '../schema/policy-views.ts';
 import type { RecordedCall, RecordedCalls } from '../store/recorded-calls.ts';
 import { createRetrials, rank } from './recorded.ts';
@@ -13,8 +14,16 @@ export type ReplayDeps = TrialDeps & {
 
 /** `policy replay` (02 §14.4): what another policy would have said to the calls of the past. */
 export function createReplay(deps: ReplayDeps) {
+  /** By its name, or by the id of one that may be deleted. Nothing found of a slip would read as nothing widened. */
+  const sessionNamed = (word: string): string => {
+    const found = deps.sessionId(word);
+    if (found !== null) return found;
+    const [known] = deps.recorded.pages({ since: 0, session_id: word, tools: null }, 1);
+    if (known !== undefined && known.length > 0) return word;
+    throw new RuntimeError('not_found', `There is no session "${word}".`, { hints: ['reins session list'] });
+  };
   return {
-    /** @throws RuntimeError usage, policy_not_found, not_trusted, invalid_policy */
+    /** @throws RuntimeError not_found for the session, usage, policy_not_found, not_trusted, invalid_policy */
     async replayCalls(input: {
       readonly policy: string | null;
       readonly trust: readonly string[];
@@ -29,7 +38,7 @@ export function createReplay(deps: ReplayDeps) {
       const retry = createRetrials(deps, loaded);
       const counts = { checked: 0, tightened: 0, widened: 0, unchanged: 0, not_comparable: 0 };
       const changes: VerdictChange[] = [];
-      const session_id = input.session === null ? null : (deps.sessionId(input.session) ?? input.session);
+      const session_id = input.session === null ? null : sessionNamed(input.session);
       const filter = { since: input.since, session_id, tools: input.tools, run_id: input.run_id };
       for (const page of deps.recorded.pages(filter, input.limit)) {
         for (const recorded of page) {

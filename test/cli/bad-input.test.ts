@@ -530,6 +530,31 @@ describe('names', () => {
       new RegExp(`^reins: "${name}" needs <${argument}>, and was given an empty word\\n {2}reins ${name} --help\\n$`),
     ]),
     ['an unknown session', ['session', 'switch', 'nosuch'], 1, /nosuch/],
+    [
+      'an unknown hook',
+      ['hook', 'show', 'nosuch'],
+      1,
+      /^reins: There is no hook named "nosuch"\.\n {2}reins hook list\n$/,
+    ],
+    ['an empty model to pull', ['model', 'pull', ''], 2, /^reins: The name of a model is 1 to 512 characters/],
+    ...(
+      [
+        [['hook', 'add', 'x', '--url', 'http://127.0.0.1:9', '--header', 'A: 1', '--header', 'a: 2'], '--header: "a"'],
+        [['hook', 'add', 'x', '--url', 'http://127.0.0.1:9', '--inject', 'a=1', '--inject', 'a=2'], '--inject: "a"'],
+        [['mcp', 'add', 'x', '--command', 'cat', '--env', 'A', '--env', 'A=1', '--no-probe'], '--env: "A"'],
+      ] as const
+    ).map(([argv, what]): [string, readonly string[], number, RegExp] => [
+      `a name twice in ${argv[0]} ${what}`,
+      argv,
+      2,
+      new RegExp(`^reins: ${what} is given twice\\n`),
+    ]),
+    [
+      'a capability and its opposite',
+      ['model', 'add', 'x', '--capability', 'chat', '--capability', 'no-chat'],
+      2,
+      /^reins: "chat" and "no-chat" exclude each other\.\n/,
+    ],
     ['an unknown backend', ['backend', 'show', 'nosuch'], 1, /nosuch/],
     ['a backend name with a blank', ['backend', 'add', 'my server'], 2, /my server/],
     ['a backend without its URL', ['backend', 'add', 'far', '--type', 'vllm'], 2, /--url/],

@@ -2,6 +2,7 @@ import { usage } from '../../schema/errors.ts';
 import { type BackendView, type ProviderType, providerTypes } from '../../schema/registry.ts';
 import type { Context, Handler } from '../context.ts';
 import { readStdinText } from '../input.ts';
+import { pairs } from '../pairs.ts';
 
 const fields = async (context: Context) => {
   const { flags } = context.invocation;
@@ -26,13 +27,12 @@ const fields = async (context: Context) => {
 /** `--header "K: V"`, repeated; a single empty one clears the map. @throws RuntimeError usage */
 export function readHeaders(given: readonly string[]): Record<string, string> {
   if (given.length === 1 && given[0] === '') return {};
-  const headers = new Map<string, string>();
-  for (const text of given) {
+  const headers = given.map((text): [string, string] => {
     const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([^\r\n]*)$/.exec(text);
     if (match === null) throw usage(`--header: "${text.split(':')[0]}" is not of the form "Name: value" on one line`);
-    headers.set(match[1] ?? '', match[2] ?? '');
-  }
-  return Object.fromEntries(headers);
+    return [match[1] ?? '', match[2] ?? ''];
+  });
+  return pairs('header', headers, (name) => name.toLowerCase());
 }
 
 const typeOf = (text: string | null): ProviderType => providerTypes.find((type) => type === text) ?? 'ollama';

@@ -8,6 +8,7 @@ import { confirmed } from '../confirm.ts';
 import type { Context, Handler } from '../context.ts';
 import { injectFlag } from '../inject-flag.ts';
 import { readStdinText } from '../input.ts';
+import { pairs } from '../pairs.ts';
 import { untilInterrupted } from '../until-interrupted.ts';
 import { readHeaders } from './backend.ts';
 
@@ -42,7 +43,8 @@ const fields = async (context: Context) => {
 /** `--env NAME` passes the operator's own variable, `--env NAME=value` another; a single empty one clears the map. */
 function envFlag(given: readonly string[]): Record<string, string | null> {
   if (given.length === 1 && given[0] === '') return {};
-  return Object.fromEntries(
+  return pairs(
+    'env',
     given.map((text): [string, string | null] => {
       const at = text.indexOf('=');
       return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 1)];

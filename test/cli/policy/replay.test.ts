@@ -46,7 +46,15 @@ describe('policy replay', () => {
     expect(await counted()).toBe('checked 1');
     expect(await counted('--tools', 'local_fs')).toBe('checked 1');
     expect(await counted('--tools', 'web')).toBe('checked 0');
-    expect(await counted('--session', 'nosuch')).toBe('checked 0');
+    await world.run(['session', 'new', 'quiet']);
+    expect(await counted('--session', 'quiet')).toBe('checked 0');
+    expect(
+      await world.run(['policy', 'replay', 'strict', '--fail-on', 'widened', '--session', 'nosuch']),
+    ).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'reins: There is no session "nosuch".\n  reins session list\n',
+    });
     expect(await counted('--since', '2w')).toBe('checked 1');
   });
 
