@@ -18,7 +18,7 @@ export function itemLines(item: Item, look: ItemLook): readonly Line[] {
           ? [
               [
                 say('- ', 'dim'),
-                say(item.state === 'partial' ? 'interrupted: this is what arrived' : 'it failed here', 'dim'),
+                say(item.state === 'partial' ? 'partial: this is what arrived' : 'it failed here', 'dim'),
               ],
             ]
           : []),

@@ -34,7 +34,7 @@ export function plainLines(item: Item, think: boolean, look: PlainLook = plainLo
     case 'assistant':
       return [
         ...answerLines(item.text.replace(/\n+$/, ''), look),
-        ...(item.state === 'partial' ? ['note: interrupted; this is what arrived'] : []),
+        ...(item.state === 'partial' ? ['note: partial; this is what arrived'] : []),
       ];
     case 'reasoning':
       return think ? labelled('think: ', item.text, look) : [];

@@ -204,6 +204,22 @@ describe('the transcript of events', () => {
     expect(items[0]).toMatchObject({ kind: 'call', state: 'pending', ask_id: 'ask_2', verdict: null });
   });
 
+  it('tells an interruption once, where a text was cut by it', () => {
+    const items = fold(
+      chunk('Half'),
+      event({ kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq: 1 }),
+    );
+    expect(items.flatMap((item) => rows(item))).toEqual([
+      '  Half',
+      '- partial: this is what arrived',
+      '- interrupted: it stopped at its last checkpoint',
+      '  reins state resume run_1',
+    ]);
+    expect(
+      items.flatMap((item) => plainLines(item, false)).filter((line) => line.includes('interrupted')),
+    ).toHaveLength(1);
+  });
+
   it('has nobody wait for a call of a run that is over', () => {
     const call = (id: string) => ({ call_id: id, tools: 'local_shell', tool: 'local_shell' });
     const asked = (id: string, index: number) =>

@@ -64,7 +64,7 @@ export function createPrinter({ line, think, look, ended }: PrinterDeps): Printe
         }
         printed.add(item.id);
         if (item.kind === 'assistant') {
-          if (item.state === 'partial') line('note: interrupted; this is what arrived');
+          if (item.state === 'partial') line('note: partial; this is what arrived');
         } else if (!(item.kind === 'user' && item.id.startsWith('pending:'))) {
           const lines = plainLines(item, think(), look());
           for (const each of isOpening ? boundedLines(lines, allOfIt) : lines) line(each);
