@@ -3,7 +3,7 @@ import type { RunDetails } from '../src/schema/run-record.ts';
 import { toWire } from '../src/schema/errors.ts';
 import { callSummary } from '../src/view/call-summary.ts';
 import { instructionsLine } from '../src/view/instructions-line.ts';
-import { formatSpan, plural, tellTimes } from '../src/view/format.ts';
+import { formatSpan, plural, runSpan, tellTimes } from '../src/view/format.ts';
 import type { ReportKind } from './effect.ts';
 import type { State } from './state.ts';
 import { storedName } from './stored-name.ts';
@@ -212,7 +212,7 @@ async function usageLines(client: RuntimeClient, state: State): Promise<readonly
   return [
     session,
     `last run  ${run.usage.estimated ? 'about ' : ''}${run.usage.input_tokens} tokens in, ${run.usage.output_tokens} out`,
-    `time      ${formatSpan(run.duration_ms)}, of which ${formatSpan(waited)} waited for you`,
+    `time      ${runSpan(run)}, of which ${formatSpan(waited)} waited for you`,
     `asks      ${run.waits.length}`,
     `bounds    ${bounds(run)}`,
   ];

@@ -56,6 +56,10 @@ export function formatSpan(ms: number): string {
   return formatRemaining(ms);
 }
 
+/** How long a run took. What an interrupted one did behind its last checkpoint before its process ended, nobody saw. */
+export const runSpan = ({ status, duration_ms }: { readonly status: string; readonly duration_ms: number }): string =>
+  `${status === 'interrupted' ? 'at least ' : ''}${formatSpan(duration_ms)}`;
+
 /** A count with its thousands apart: `12,345`. `toLocaleString` loads the rules of a language, 16 ms in the browser. */
 export const formatCount = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 

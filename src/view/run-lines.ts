@@ -3,7 +3,7 @@ import type { CapturedStep } from '../schema/event.ts';
 import type { Message } from '../schema/message.ts';
 import type { BoundUse, RunCall, RunDetails, RunWait } from '../schema/run-record.ts';
 import { callName, callSummary, firstLine } from './call-summary.ts';
-import { formatSpan, plural } from './format.ts';
+import { formatSpan, plural, runSpan } from './format.ts';
 import { instructionsLine } from './instructions-line.ts';
 import { stepLine } from './step-line.ts';
 import { stuckText } from './stuck-text.ts';
@@ -41,7 +41,7 @@ function header(run: RunDetails, shown: RunShown): readonly string[] {
     ['agents', (run.instructions ?? []).map(instructionsLine).join('\n')],
     ['cwd', run.cwd],
     ['started', run.started_at === null ? '' : shown.when(run.started_at)],
-    ['duration', formatSpan(run.duration_ms)],
+    ['duration', runSpan(run)],
     [
       'used',
       [used(bounds.turns, 'turn'), used(bounds.tool_calls, 'tool call'), used(bounds.tokens, 'token')].join(', '),

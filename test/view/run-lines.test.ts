@@ -69,6 +69,15 @@ it('keeps steps and calls in their order where the clock was set back on the way
   ]);
 });
 
+it('says of an interrupted run that it took at least what is known', () => {
+  const durationOf = (status: string) =>
+    runParts(runOf({ status, duration_ms: 13, steps: [], calls: [] }), { id: String, when: String }).header.find(
+      (line) => line.includes('duration'),
+    );
+  expect(durationOf('interrupted')).toMatch(/duration +at least 13ms$/);
+  expect(durationOf('completed')).toMatch(/duration +13ms$/);
+});
+
 it('shows the beginning of an eval that is all that a model said', () => {
   const [line] = stepsOf({
     steps: [{ ...step(1, '10:00:00', 'prompt_to_string'), eval: 'one\ntwo' }],

@@ -1,4 +1,4 @@
-import { formatClock, formatSpan } from '../../src/view/format.ts';
+import { formatClock, runSpan } from '../../src/view/format.ts';
 import { foreign, type Line, say } from '../../src/view/line.ts';
 import { runParts } from '../../src/view/run-lines.ts';
 import { cutLine, wrapLine } from '../../src/view/wrap.ts';
@@ -24,7 +24,7 @@ export function runView(overlay: Extract<Overlay, { kind: 'run' }>, state: State
   const shown = { id: (id: string) => state.approvals.ids[id] ?? shortId(id), when: formatClock };
   const { header, steps, outcome } = runParts(run, shown);
   const lines = [...steps.map((line) => line.replace(/^ {2}/, '')), ...outcome, '', ...header];
-  const right = `${run.status} · ${formatSpan(run.duration_ms)}`;
+  const right = `${run.status} · ${runSpan(run)}`;
   return {
     ...plainView,
     title: `Run ${run.id.slice(-6)}`,

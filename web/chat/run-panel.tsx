@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { Link } from 'wouter';
-import { formatSpan } from '../../src/view/format.ts';
+import { runSpan } from '../../src/view/format.ts';
 import type { RunRecord } from '../../src/schema/run-record.ts';
 import type { Data } from '../data/use-data.ts';
 import { Loaded } from '../parts/states.tsx';
@@ -26,7 +26,7 @@ export const RunPanel = memo(({ runId, run }: RunPanelProps) => {
               <p className="row">
                 <Link href={`/runs/${shown.id}`}>Run</Link>
                 <span className="tag">{shown.status === 'queued' ? queueWords(shown) : shown.status}</span>
-                <span className="small muted">{formatSpan(shown.duration_ms)}</span>
+                <span className="small muted">{runSpan(shown)}</span>
               </p>
               <RunPicture run={shown} compact />
               <Bounds run={shown} />

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import type { RunSummary } from '../../src/schema/run-record.ts';
 import { runStatuses } from '../../src/schema/run.ts';
-import { formatAge, formatSpan } from '../../src/view/format.ts';
+import { formatAge, runSpan } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
@@ -58,7 +58,7 @@ const columns: readonly Column<RunSummary>[] = [
       </time>
     ),
   },
-  { label: 'Took', right: true, cell: (run) => formatSpan(run.duration_ms) },
+  { label: 'Took', right: true, cell: runSpan },
   { label: 'Tokens', right: true, cell: (run) => run.usage.input_tokens + run.usage.output_tokens },
   { label: 'Calls', right: true, cell: (run) => run.num_tool_calls },
   { label: 'Denied', right: true, cell: (run) => run.num_denials },

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { canGoOn } from '../../src/schema/run.ts';
 import type { RunRecord } from '../../src/schema/run-record.ts';
-import { formatSpan } from '../../src/view/format.ts';
+import { runSpan } from '../../src/view/format.ts';
 import { instructionsLine } from '../../src/view/instructions-line.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
@@ -102,7 +102,7 @@ function Head({ run }: { readonly run: RunRecord }) {
             <span className="small">{queueWords(run)}: other runs are ahead of it</span>
           ) : null}
           <span className="mono small wrap">{run.id}</span>
-          <span className="muted small">{formatSpan(run.duration_ms)}</span>
+          <span className="muted small">{runSpan(run)}</span>
           {run.waiting_on === null ? null : <Link href={`/approvals/${run.waiting_on}`}>Answer what it waits for</Link>}
         </p>
         <p className="wrap">

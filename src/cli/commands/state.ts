@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../schema/run-record.ts';
-import { formatSpan, plural } from '../../view/format.ts';
+import { plural, runSpan } from '../../view/format.ts';
 import { stuckText } from '../../view/stuck-text.ts';
 import type { Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
@@ -37,7 +37,7 @@ const list: Handler = async (context) => {
       run.status,
       run.chain.id,
       when(context, run.started_at ?? run.created_at),
-      formatSpan(run.duration_ms),
+      runSpan(run),
       String(run.num_turns),
       String(run.num_tool_calls),
       firstLine(run),
