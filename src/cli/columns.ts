@@ -23,6 +23,7 @@ export async function renderTable(
   if (columns !== null && total > columns) {
     const index = widestFlexible(heads, widths);
     widths[index] = Math.max(4, (widths[index] ?? 0) - (total - columns));
+    cutOthers(heads, widths, columns);
   }
   return cells
     .map((row) =>
@@ -38,6 +39,20 @@ export async function renderTable(
     )
     .map((line) => `${line}\n`)
     .join('');
+}
+
+/** The least that is left of a column beside the flexible one: the last characters of a row are worth more than these. */
+const least = 8;
+
+/** Where the flexible column does not give enough, the widest of the others; never the first, by which a row is named. */
+function cutOthers(heads: readonly Column[], widths: number[], columns: number): void {
+  for (;;) {
+    const excess = widths.reduce((sum, each) => sum + each + 2, -2) - columns;
+    const texts = heads.flatMap(({ align }, index) => (index === 0 || align === 'right' ? [] : [index]));
+    const [widest] = texts.sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0));
+    if (excess <= 0 || widest === undefined || (widths[widest] ?? 0) <= least) return;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
 }
 
 function widestFlexible(heads: readonly Column[], widths: readonly number[]): number {

@@ -17,6 +17,7 @@ import { findCommand } from './table.ts';
 import { createTerminal, inCi, type Terminal } from './terminal.ts';
 import { withUsageHint } from './usage-hint.ts';
 import type { ValueSite } from './values.ts';
+import { withVariableHint } from './variable-hint.ts';
 
 /** Commands that open the database at once: it is read while the command line is. */
 const listing: ReadonlySet<string> = new Set([
@@ -146,7 +147,7 @@ async function report(
   form: FailureForm,
   context: Context | null,
 ): Promise<number> {
-  const told = withUsageHint(failureOf(error), form.path);
+  const told = withVariableHint(withUsageHint(failureOf(error), form.path), form.path, process);
   const failure = context === null ? told : withPlaces(told, context.placed);
   try {
     if (form.format !== 'text') await printObject(failure, process, terminal, form);

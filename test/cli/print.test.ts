@@ -30,6 +30,18 @@ test('a narrow terminal cuts the flexible column and nothing else does', async (
   expect(await renderTable(heads, [['1', 'a long text', '2']], null)).toBe('A  TEXT         B\n1  a long text  2\n');
 });
 
+test('a terminal that is narrower still cuts the widest of the others, never what names a row', async () => {
+  const heads = [
+    { title: 'THE NAME OF IT' },
+    { title: 'CHAIN' },
+    { title: 'N', align: 'right' as const },
+    { title: 'TEXT', flexible: true as const },
+  ];
+  expect(await renderTable(heads, [['a name of some length', 'chain-step-summarizer', '12', 'a long text']], 44)).toBe(
+    'THE NAME OF IT         CHAIN         N  TEXT\na name of some length  chain-step…  12  a l…\n',
+  );
+});
+
 test('distance counts a swap of neighbours once', () => {
   expect([distance('sesion', 'session'), distance('docotr', 'doctor'), distance('', 'abc')]).toEqual([1, 1, 3]);
   expect(nearest('modl', ['model', 'mode', 'policy'], 2, 2)).toEqual(['mode', 'model']);

@@ -38,6 +38,22 @@ describe('a mistake on the command line names where the accepted forms are liste
     expect(stderr).toMatch(/^reins: REINS_TIMEOUT: .*\n {2}reins help env\n$/);
   });
 
+  test.each([
+    ['REINS_SESSION', ['chat', 'hi'], 1],
+    ['REINS_POLICY', ['hi'], 3],
+    ['REINS_MODEL', ['hi', '--provider', 'scripted'], 7],
+    ['REINS_DATA_DIR', ['hi'], 3],
+  ])('a name that leads nowhere, out of a variable, is told with it: %s', async (variable, argv, code) => {
+    const environment = { [variable]: 'nosuch' };
+    const { code: left, stderr } = await world.run(argv, { environment });
+    expect([left, stderr.split('\n')[1]]).toEqual([code, `  unset ${variable}`]);
+  });
+
+  test('what a flag names is no matter of the variable', async () => {
+    const { stderr } = await world.run(['hi', '--policy', 'nosuch'], { environment: { REINS_POLICY: 'nosuch' } });
+    expect(stderr).not.toContain('unset');
+  });
+
   test('a flag that took the text for its value is told, not hidden behind the help', async () => {
     expect(await world.run(['--timeout', 'hi'])).toMatchObject({
       code: 2,
