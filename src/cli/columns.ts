@@ -49,7 +49,8 @@ function cutOthers(heads: readonly Column[], widths: number[], columns: number):
   for (;;) {
     const excess = widths.reduce((sum, each) => sum + each + 2, -2) - columns;
     const texts = heads.flatMap(({ align }, index) => (index === 0 || align === 'right' ? [] : [index]));
-    const [widest] = texts.sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0));
+    // Of two, the later one: a status stands early, and is a word that a person looks for.
+    const [widest] = texts.reverse().sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0));
     if (excess <= 0 || widest === undefined || (widths[widest] ?? 0) <= least) return;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }

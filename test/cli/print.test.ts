@@ -42,6 +42,18 @@ test('a terminal that is narrower still cuts the widest of the others, never wha
   );
 });
 
+test('of two columns of one width the later one is cut, and a status stays', async () => {
+  const heads = [
+    { title: 'RUN' },
+    { title: 'STATUS' },
+    { title: 'CHAIN' },
+    { title: 'INPUT', flexible: true as const },
+  ];
+  expect(await renderTable(heads, [['run_1', 'suspended', 'chain-run', 'write']], 32)).toBe(
+    'RUN    STATUS     CHAIN     INP…\nrun_1  suspended  chain-r…  wri…\n',
+  );
+});
+
 test('distance counts a swap of neighbours once', () => {
   expect([distance('sesion', 'session'), distance('docotr', 'doctor'), distance('', 'abc')]).toEqual([1, 1, 3]);
   expect(nearest('modl', ['model', 'mode', 'policy'], 2, 2)).toEqual(['mode', 'model']);
