@@ -34,7 +34,9 @@ async function tell(context: Context, made: Made): Promise<void> {
   } else await context.printJson(made);
   if (made.moved_back === null) return;
   const { wanted, cut } = made.moved_back;
-  context.hint(`copied up to message ${cut}: message ${wanted} lies among calls and their results`);
+  context.hint(
+    `copied up to message ${cut}: message ${wanted} lies among calls and their results, or is not whole yet`,
+  );
 }
 
 export const handlers = { fork };
