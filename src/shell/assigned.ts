@@ -1,4 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
+import { linesHeld } from './held-options.ts';
 import { settingLine } from './line-options.ts';
 
 /**
@@ -22,9 +23,12 @@ const lines: ReadonlySet<string> = new Set(
     'PROMPT_COMMAND PAGER MANPAGER SYSTEMD_PAGER AWS_PAGER GH_PAGER EDITOR VISUAL FCEDIT SUDO_EDITOR SYSTEMD_EDITOR BROWSER ' +
       'SHELL LESSOPEN LESSCLOSE SSH_ASKPASS SUDO_ASKPASS RSYNC_RSH CVS_RSH GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH ' +
       'GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND CC CXX LD AR MAKE RUSTC RUSTDOC ' +
-      'RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER npm_config_script_shell npm_config_shell BASH_ALIASES BASH_CMDS',
+      'RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER PSQL_EDITOR FZF_DEFAULT_COMMAND BASH_ALIASES BASH_CMDS',
   ),
 );
+
+/** The same by the form of their names; npm takes its own in any case. */
+const lineNames = /^(?:CARGO_TARGET_\w+_(?:RUNNER|LINKER)|CARGO_BUILD_RUST(?:C|DOC)\w*|npm_config_(?:script_)?shell)$/i;
 
 /** Builtins that expand their words once more: as names with a subscript, or as arithmetic. */
 const expanding: ReadonlySet<string> = new Set(
@@ -41,8 +45,9 @@ export function valuePayloads(name: string, value: CommandWord): readonly Handed
   // `|program %s`, as `less` has it.
   const line = value.text.replace(/^\|-?/, '');
   if (!value.open && name.startsWith('GIT_CONFIG_')) return [...text, ...gitSettings(name, value)];
-  const started = (lines.has(name) || /^CARGO_TARGET_\w+_(?:RUNNER|LINKER)$/.test(name)) && line !== '' && !value.open;
-  return started ? [...text, { kind: 'line', words: [{ ...value, text: line }] }] : text;
+  const started = (lines.has(name) || lineNames.test(name)) && line !== '' && !value.open;
+  if (started) return [...text, { kind: 'line', words: [{ ...value, text: line }] }];
+  return [...text, ...linesHeld(name, value).map((word) => ({ kind: 'guess' as const, words: [word] }))];
 }
 
 /** Settings of `git` that variables hold: `GIT_CONFIG_VALUE_0` of a name that stands elsewhere, and all of one in one. */

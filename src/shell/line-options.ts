@@ -48,6 +48,7 @@ const options: Readonly<Record<string, readonly string[]>> = {
   hg: words('--config -c --command --tool'),
   svn: words('--diff-cmd --diff3-cmd --editor-cmd'),
   npm: words('--script-shell --shell'),
+  cargo: ['--config'],
   fc: ['-e'],
   bind: ['-x'],
   ...Object.fromEntries(words('nc ncat netcat').map((name) => [name, words('-e -c --exec --sh-exec')])),
@@ -191,11 +192,20 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
     // `after_move:line`
     case 'yt-dlp':
       return begins(/^(?:[a-z_]+:)?/);
+    case 'cargo':
+      return cargoSetting(value);
     case 'hg':
       return /^[\w.-]+=/.test(text) ? hgSetting(value) : [value];
     default:
       return begins(/^:?!/);
   }
+}
+
+/** `--config key="program"` of Cargo: what it starts in place of the compiler, or to run what was built. */
+function cargoSetting(setting: CommandWord): readonly CommandWord[] {
+  const found = /(?:rustc|rustdoc|wrapper|runner|linker|provider)["']?\s*=\s*\[?\s*/.exec(setting.text);
+  if (found === null) return [];
+  return [{ ...setting, text: setting.text.slice(found.index + found[0].length).replace(/["',\]]+/g, ' ') }];
 }
 
 /** `--config section.name=value` of Mercurial: an alias with `!`, a hook, a tool. */

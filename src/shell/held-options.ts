@@ -1,0 +1,44 @@
+import type { CommandWord } from '../schema/command.ts';
+import { splitWords } from '../text/posix-words.ts';
+import { linesInCode } from './code-lines.ts';
+import { lineOptions } from './line-options.ts';
+import { literalWord } from './words.ts';
+
+/** Variables from which a program takes options or code of its own, whatever starts it. */
+const holders: Readonly<Record<string, string>> = {
+  NODE_OPTIONS: 'node',
+  PERL5OPT: 'perl',
+  PERL5DB: 'perl',
+  RUBYOPT: 'ruby',
+  LUA_INIT: 'lua',
+  MAKEFLAGS: 'make',
+  GNUMAKEFLAGS: 'make',
+  MFLAGS: 'make',
+  VIMINIT: 'vim',
+  EXINIT: 'vim',
+  LESS: 'less',
+  MORE: 'more',
+  TAR_OPTIONS: 'tar',
+  ZIPOPT: 'zip',
+  MANOPT: 'man',
+  FZF_DEFAULT_OPTS: 'fzf',
+};
+
+/** The program that reads a variable as words of its own; null for any other variable. */
+const holderOf = (name: string): string | null => {
+  const plain = name.replace(/^(LUA_INIT)_[0-9]+_[0-9]+$/, '$1');
+  return Object.hasOwn(holders, plain) ? (holders[plain] ?? null) : null;
+};
+
+/**
+ * What a program would start by a value that it reads as its options. The program itself is not named: it may be started
+ * or not, and a rule on it is a rule on the words of the line.
+ */
+export function linesHeld(name: string, value: CommandWord): readonly CommandWord[] {
+  const program = holderOf(name);
+  if (program === null || value.open) return [];
+  const { words } = splitWords(value.text);
+  const texts = [...new Set([value.text, ...words])].map((text) => text.replace(/^--[\w-]+=/, ''));
+  const code = new Set(texts.flatMap((text) => linesInCode(program, text).lines));
+  return [...lineOptions(program, words.map(literalWord)), ...Array.from(code, literalWord)];
+}
