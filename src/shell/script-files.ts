@@ -9,6 +9,19 @@ const fetchers: ReadonlySet<string> = new Set('curl wget aria2c dd base64 openss
 const output = /^(?:-[A-Za-z]*[oO]|--out(?:put)?(?:-document)?|--dir)$/;
 const attached = /^(?:of=|--out(?:put)?(?:-document)?=|-[oO](?=[^-]))(.+)$/;
 
+const makes: ReadonlySet<string> = new Set('make gmake bmake'.split(' '));
+const makefiles = ['GNUmakefile', 'makefile', 'Makefile'];
+
+/** The files that `make` reads: those behind `-f`, else what it finds under a name of its own. */
+function makefilesOf(rest: readonly CommandWord[]): readonly CommandWord[] {
+  const given = rest.flatMap(({ text }, index): readonly CommandWord[] => {
+    const option = /^(?:-[A-Za-z]*f|--(?:make)?file=?)/.exec(text)?.[0];
+    if (option === undefined) return [];
+    return option === text ? rest.slice(index + 1, index + 2) : [literalWord(text.slice(option.length))];
+  });
+  return given.length > 0 ? given : makefiles.map(literalWord);
+}
+
 /** What a line puts into a file: texts that it may hold, and whether it may hold others. */
 type Held = { readonly texts: readonly string[]; readonly open: boolean };
 
@@ -78,15 +91,17 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
       return held === null ? [] : [...held.texts, ...(held.open ? [unknown] : [])];
     },
 
-    /** The code that an interpreter finds in such files. */
+    /** The code that an interpreter, or `make`, finds in such files. */
     code(words: readonly CommandWord[]): readonly string[] {
       const name = baseName(words[0]?.text ?? '');
-      const scripts = takesScripts(name) ? scriptsOf(words.slice(1)) : words.slice(1);
-      if (files.size === 0 || (!isInterpreter(name) && !takesScripts(name)) || shells.has(name)) return [];
+      const isMake = makes.has(name);
+      if (files.size === 0 || !(isMake || isInterpreter(name) || takesScripts(name)) || shells.has(name)) return [];
+      const rest = words.slice(1);
+      const scripts = isMake ? makefilesOf(rest) : takesScripts(name) ? scriptsOf(rest) : rest;
       const script = scripts.find(({ text }) => !text.startsWith('-'));
       return scripts.flatMap((word) => {
         const held = heldIn(word.text);
-        if (held?.open === true && word === script) unnamed(`what ${word.text} holds is written by another command`);
+        if (held?.open === true && (isMake || word === script)) unnamed(`what ${word.text} holds is written by another command`);
         return held?.texts ?? [];
       });
     },
