@@ -128,7 +128,8 @@ function isLocalName(host: string): boolean {
 /** Addresses that lead to this machine, a private network or nowhere (05 §5.3.2). */
 const blocked4 =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4';
-const blocked6 = '::/128 ::1/128 100::/64 2001::/23 2001:db8::/32 fc00::/7 fe80::/10 fec0::/10 ff00::/8 64:ff9b:1::/48';
+const blocked6 =
+  '::/128 ::1/128 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8 64:ff9b:1::/48';
 
 function blockedRanges(): BlockList {
   const list = new BlockList();

@@ -65,6 +65,8 @@ describe('what an outgoing call may reach', () => {
     'http://[2002:c0a8:1::]/',
     'http://[fd00:ec2::254]/',
     'http://[fe80::1]/',
+    'http://[3fff::1]/',
+    'http://[5f00::1]/',
     'http://169.254.169.254/',
     'http://100.64.0.1/',
     'http://0.0.0.0/',
