@@ -101,7 +101,8 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
       const script = scripts.find(({ text }) => !text.startsWith('-'));
       return scripts.flatMap((word) => {
         const held = heldIn(word.text);
-        if (held?.open === true && (isMake || word === script)) unnamed(`what ${word.text} holds is written by another command`);
+        if (held?.open === true && (isMake || word === script))
+          unnamed(`what ${word.text} holds is written by another command`);
         return held?.texts ?? [];
       });
     },
