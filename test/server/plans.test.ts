@@ -123,6 +123,26 @@ test('with auto the steps follow one another to the end', async () => {
   ]);
 });
 
+test('auto splits a step that has no room, and goes on with its parts', async () => {
+  const full = { error: { class: 'context_exceeded', status: 400 } };
+  const opened = await open([
+    reply(JSON.stringify(['first half', 'second half']), planner),
+    // What follows is told of the steps before it.
+    reply('Done.', { ...executor, any: 'first half' }),
+    { match: { ...executor, any: 'the big one' }, reply: full },
+    ...done,
+  ]);
+  await opened.call('POST', '/api/plans', { body: { goal: 'g', steps: ['the big one', 'the rest'] } });
+  await opened.call('POST', '/api/plans/active/next', { body: { auto: true } });
+  const plan = await until(opened, ({ status }) => status === 'completed');
+  expect(plan.steps.map(({ description, status, note }) => [description, status, note])).toEqual([
+    ['the big one', 'skipped', 'split into 2-3'],
+    ['first half', 'completed', null],
+    ['second half', 'completed', null],
+    ['the rest', 'completed', null],
+  ]);
+});
+
 const asking = [
   asks('local_fs.write_file', { path: 'a.txt', content: 'x' }, { ...executor, role: 'user' }),
   reply('Written.', { ...executor, role: 'tool' }),
