@@ -37,6 +37,8 @@ function faultOf(path: string, stats: Stats, database: Stats): string | null {
   if ((database.mode & others) === 0 && (stats.mode & others) !== 0) {
     return 'was not made with it: other users can read or write it';
   }
+  // SQLite removes it, with all that is in no other file: a log is begun behind the first page of a database.
+  if (path.endsWith('-wal') && database.size === 0) return 'holds changes of a database that is empty now';
   if (path.endsWith('-journal') && (database.size > firstPage || namesAnotherFile(path, stats.size))) {
     return 'was not made by Reins, and would be played into it';
   }

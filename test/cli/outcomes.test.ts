@@ -199,7 +199,8 @@ describe('policies', () => {
     const hint = '  reins policy list\n';
     expect(await run('--policy', 'nosuch', 'hi')).toMatchObject({ code: 3, stdout: '', stderr: `${line}${hint}` });
     const environment = { REINS_POLICY: 'nosuch' };
-    expect(await world.run(['hi'], { environment })).toMatchObject({ code: 3, stdout: '', stderr: `${line}${hint}` });
+    const stderr = `${line}  unset REINS_POLICY\n${hint}`;
+    expect(await world.run(['hi'], { environment })).toMatchObject({ code: 3, stdout: '', stderr });
     const looked = await world.run(['doctor', '--skip-probe', '--json'], { environment });
     expect(JSON.parse(looked.stdout)).toMatchObject({
       hitlPolicyName: 'nosuch',

@@ -265,6 +265,19 @@ describe('opening an existing database', () => {
     },
   );
 
+  it('begins no new database beside a log of the one that was there', async () => {
+    const path = await made();
+    writeFileSync(path, '');
+    writeFileSync(`${path}-wal`, 'what was written last', { mode: 0o600 });
+    for (const mode of ['create', 'read'] as const) {
+      await expect(openIn(temp, { mode })).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: `The database ${path} is not used: ${path}-wal holds changes of a database that is empty now.`,
+      });
+    }
+    expect([statSync(path).size, readFileSync(`${path}-wal`, 'utf8')]).toEqual([0, 'what was written last']);
+  });
+
   it('plays no such journal into a file that is to become a database', async () => {
     await made();
     const victim = join(temp.dir, 'precious');
