@@ -73,11 +73,20 @@ function resultWords(item: CallItem, look: ItemLook): readonly Line[] | null {
       return [[say(since < 1000 ? 'running' : `running ${formatSpan(Math.floor(since / 1000) * 1000)}`, 'accent')]];
     }
     case 'failed':
-      return [[...foreign(`error ${item.error ?? ''}`.trim(), look.glyphs, 'danger')], ...took(item)];
+      return [[...foreign(failureWord(item.error ?? ''), look.glyphs, 'danger')], ...took(item)];
     case 'ok':
       return [[...foreign(exitOf(item) ?? 'ok', look.glyphs)], ...size(item), ...took(item)];
   }
 }
+
+/** The outcome words of 10 §5.1 that are not the class of an error. */
+const failureWords: ReadonlyMap<string, string> = new Map([
+  ['timeout', 'timeout'],
+  ['cancelled', 'interrupted'],
+  ['interrupted', 'interrupted'],
+  ['outcome_unknown', 'unknown'],
+]);
+const failureWord = (error: string): string => failureWords.get(error) ?? `error ${error}`.trim();
 
 const took = (item: CallItem): readonly Line[] => (item.ms === null ? [] : [[say(formatSpan(item.ms))]]);
 

@@ -371,6 +371,46 @@ describe('rows of an item', () => {
     expect(note('interrupted')).toEqual(['- interrupted']);
   });
 
+  it('say of a call that had begun when its run was stopped that its outcome is unknown, of one that waits nothing', () => {
+    const stored = {
+      seq: 1,
+      id: '1',
+      role: 'assistant',
+      kind: 'message',
+      status: 'complete',
+      text: '',
+      thinking: null,
+      tool_calls: [],
+      tool_call_id: null,
+      run_id: 'r',
+      error: null,
+      created_at: '',
+    } as const;
+    const called = (id: string, action: 'allow' | 'approve') => ({
+      id,
+      name: 'local_shell.local_shell',
+      arguments: '{"command":"ls"}',
+      record: {
+        decision: { action, matched_rule: 2, reason: 'matched_rule', detail: null, policy: 'p' },
+        ask_id: action === 'allow' ? null : 'a',
+        verdict: null,
+        duration_ms: null,
+      },
+    });
+    const stopped = [
+      { ...stored, tool_calls: [called('c1', 'allow'), called('c2', 'approve')] },
+      { ...stored, seq: 2, id: '2', kind: 'note', text: 'interrupted' } as const,
+    ];
+    const [first, second] = storedItems(stopped).map((item) => rows(item)[0]);
+    expect([first, second]).toEqual([
+      expect.stringMatching(/allowed rule 3 · unknown {2}\+$/),
+      expect.stringMatching(/waiting for an answer {2}\+$/),
+    ]);
+    // A run that went on behind it has brought the result.
+    const result = { ...stored, seq: 3, id: '3', role: 'tool', text: '{"exit_code":0}', tool_call_id: 'c1' } as const;
+    expect(rows(storedItems([...stopped, result])[0])[0]).toMatch(/· exit 0 {2}\+$/);
+  });
+
   it('show runs of colours of a program as one mark, and every other sequence byte by byte', () => {
     const item = storedItems([
       {
