@@ -1,5 +1,5 @@
 import type { AuditCheck, AuditFilter, AuditLoss } from '../schema/audit.ts';
-import { RuntimeError } from '../schema/errors.ts';
+import { runNamed } from '../runs/run-named.ts';
 import type { Asks as AskRows } from '../store/asks.ts';
 import type { Audit } from '../store/audit.ts';
 import { type AnchorsDeps, notedHeads, noteRestored } from '../store/audit-anchors.ts';
@@ -19,18 +19,10 @@ export type AuditRoomsDeps = AnchorsDeps & {
 /** What reads the audit log as a whole; loaded when somebody asks for it. */
 export function openAuditRooms(deps: AuditRoomsDeps) {
   const log = createAuditLog(deps.sql, deps.tenant);
-  const runNamed = (part: string): string => {
-    const found = log.runsNamed(part);
-    const [id] = found;
-    if (id === undefined) throw new RuntimeError('not_found', `no such run: ${part}`, { hints: ['reins state list'] });
-    if (found.includes(part)) return part;
-    if (found.length > 1) throw new RuntimeError('ambiguous_id', `"${part}" names several runs: ${found.join(', ')}`);
-    return id;
-  };
   return {
     /** @throws RuntimeError not_found, ambiguous_id for the run: what is asked by mistake is not answered by "nothing" */
     listAudit: ({ limit, ...filter }: AuditFilter & { readonly limit: number }) =>
-      log.list({ ...filter, run: filter.run === null ? null : runNamed(filter.run) }, limit),
+      log.list({ ...filter, run: filter.run === null ? null : runNamed(filter.run, log.runsNamed(filter.run)) }, limit),
     /** `head`: a hash that must be in the chain, beside those that were noted outside the database. */
     verifyAudit: ({ head }: { readonly head: string | null }): AuditCheck => log.verify(notedHeads(deps), head),
     /** Writes down that a backup was put in the place of the database, with what is missing since; null = nothing is. */

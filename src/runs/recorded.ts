@@ -15,6 +15,7 @@ import { isDriven, type Runs } from '../store/runs.ts';
 import { comesAfter, keyOfCursor, type Page, pageOf, pageSize, type PageWanted, slicePage } from '../schema/page.ts';
 import { askLine, denial } from './finish.ts';
 import { materialise, runMessages } from './output.ts';
+import { runNamed } from './run-named.ts';
 
 export type RecordedDeps = {
   readonly recorded: RecordedRuns;
@@ -32,16 +33,7 @@ export function createRecorded(deps: RecordedDeps) {
   const { recorded, runs, asks } = deps;
 
   /** The whole id. @throws RuntimeError not_found, ambiguous_id */
-  const find = (part: string): string => {
-    const found = recorded.candidates(part);
-    const [id] = found;
-    if (id === undefined) {
-      throw new RuntimeError('not_found', `no such run: ${part}`, { hints: ['reins state list'] });
-    }
-    if (found.includes(part)) return part;
-    if (found.length > 1) throw new RuntimeError('ambiguous_id', `"${part}" names several runs: ${found.join(', ')}`);
-    return id;
-  };
+  const find = (part: string): string => runNamed(part, recorded.candidates(part));
   const get = (part: string): RecordedRun => {
     const id = find(part);
     const row = recorded.get(id);

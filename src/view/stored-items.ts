@@ -18,7 +18,7 @@ export function storedItems(messages: readonly SessionMessage[]): readonly Item[
       if (at !== undefined && item?.kind === 'call') items[at] = withResult(item, message.text);
       continue;
     }
-    if (message.kind === 'note') closeOpen(items, message.run_id);
+    if (message.kind === 'note') closeBegun(items, message.run_id);
     for (const item of itemsOf(message)) {
       if (item.kind === 'call') places.set(item.id, items.length);
       items.push(item);
@@ -31,7 +31,7 @@ export function storedItems(messages: readonly SessionMessage[]): readonly Item[
  * A note is left where a run was stopped. Of a call that it had let begin, and of which no result follows, nobody knows what
  * became; one that waits for an answer still waits.
  */
-function closeOpen(items: Item[], runId: string | null): void {
+function closeBegun(items: Item[], runId: string | null): void {
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const item = items[at];
     if (item === undefined || item.kind === 'user') return;

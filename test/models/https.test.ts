@@ -7,8 +7,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundled } from '../support/bundled.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
 const tls = new URL('../fixtures/tls/', import.meta.url).pathname;
@@ -36,21 +36,13 @@ client.close();
 let home: TempHome;
 let server: Server;
 let port = 0;
+let program = '';
 const sockets: Duplex[] = [];
 const connections: number[] = [];
 
 beforeAll(async () => {
   home = tempHome();
-  await build({
-    stdin: { contents: child, resolveDir: home.dir, loader: 'ts' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    outfile: join(home.dir, 'child.mjs'),
-    banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
-    logLevel: 'error',
-  });
+  program = await bundled(home.dir, 'child', child);
   const key = readFileSync(join(tls, 'self-signed-key.pem'));
   server = createServer({ key, cert: readFileSync(cert) }, (request, response) => {
     connections.push(request.socket.remotePort ?? 0);
@@ -70,7 +62,7 @@ afterAll(async () => {
 
 const run = async (env: Record<string, string>, ...args: readonly string[]): Promise<string[]> => {
   connections.length = 0;
-  const { stdout } = await promisify(execFile)(process.execPath, [join(home.dir, 'child.mjs'), ...args], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { env });
   return stdout.trim().split('\n');
 };
 

@@ -6,8 +6,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bundled } from '../support/bundled.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
 const tls = new URL('../fixtures/tls/', import.meta.url).pathname;
@@ -28,32 +28,14 @@ console.log(reply.kind === 'reply' ? reply.status + ' ' + reply.body : reply.rea
 let home: TempHome;
 let server: Server;
 let port = 0;
-let programs = 0;
 /** The program that asks once. */
 let requests = '';
 const sockets: Duplex[] = [];
 const asked: string[] = [];
 
-/** A program of its own, from source text. */
-async function bundled(contents: string): Promise<string> {
-  programs += 1;
-  const outfile = join(home.dir, `child-${programs}.mjs`);
-  await build({
-    stdin: { contents, resolveDir: home.dir, loader: 'ts' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    outfile,
-    banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
-    logLevel: 'error',
-  });
-  return outfile;
-}
-
 beforeAll(async () => {
   home = tempHome();
-  requests = await bundled(child);
+  requests = await bundled(home.dir, 'requests', child);
   // It is what is asked, and a proxy that leads to itself.
   server = createServer(
     { key: readFileSync(join(tls, 'self-signed-key.pem')), cert: readFileSync(cert) },
@@ -110,7 +92,10 @@ it('speaks TLS to a proxy whose URL says so, as itself', async () => {
 });
 
 it('verifies those of tool servers, too', async () => {
-  const fetches = await bundled(`
+  const fetches = await bundled(
+    home.dir,
+    'fetches',
+    `
 import { createFetch } from '${new URL('../../src/tools/mcp/fetch.ts', import.meta.url).pathname}';
 import { createEgress } from '${new URL('../../src/tools/egress.ts', import.meta.url).pathname}';
 const lookup = async () => [{ address: '127.0.0.1', family: 4 }];
@@ -118,7 +103,8 @@ const egress = createEgress({ privateHosts: ['localhost'], ownPorts: () => [], l
 const { fetch, close } = createFetch({ egress, origin: null, headers: () => ({}), bearer: async () => null, userAgent: 'x' });
 await fetch(process.argv[2]).then(async (response) => console.log(await response.text()), (error) => console.log(error.message));
 close();
-`);
+`,
+  );
   expect(await ask({ NODE_EXTRA_CA_CERTS: cert }, [fetches, `https://localhost:${port}/a`])).toBe('here');
   expect(await ask(unverified, [fetches, `https://localhost:${port}/a`])).toMatch(/self.signed/i);
 });

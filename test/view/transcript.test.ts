@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EventBody, RunEvent } from '../../src/schema/event.ts';
 import { noUsage } from '../../src/schema/message.ts';
+import type { SessionMessage } from '../../src/schema/session.ts';
 import { batchLine, foldableBatch } from '../../src/view/batch.ts';
 import { itemLines } from '../../src/view/item-lines.ts';
 import type { Item } from '../../src/view/items.ts';
@@ -37,6 +38,21 @@ const look = (columns = 80, opened = false) => ({
   markdown: (_id: string, text: string, width: number) =>
     createMarkdownStream({ columns: width, glyphs: 'unicode' }).lines(text),
 });
+/** A stored message of a run, but for what a test says of it. */
+const stored: SessionMessage = {
+  seq: 1,
+  id: '1',
+  role: 'assistant',
+  kind: 'message',
+  status: 'complete',
+  text: '',
+  thinking: null,
+  tool_calls: [],
+  tool_call_id: null,
+  run_id: 'r',
+  error: null,
+  created_at: '',
+};
 const rows = (item: Item | undefined, columns = 80, opened = false) =>
   item === undefined ? [] : itemLines(item, look(columns, opened)).map((line) => textOf(line).trimEnd());
 
@@ -348,44 +364,12 @@ describe('rows of an item', () => {
   });
 
   it('mark what a failed turn has left as it was marked when it failed', () => {
-    const note = (text: string) =>
-      rows(
-        storedItems([
-          {
-            seq: 1,
-            id: '1-note',
-            role: 'assistant',
-            kind: 'note',
-            status: 'complete',
-            text,
-            thinking: null,
-            tool_calls: [],
-            tool_call_id: null,
-            run_id: 'r',
-            error: null,
-            created_at: '',
-          },
-        ])[0] as Item,
-      );
+    const note = (text: string) => rows(storedItems([{ ...stored, kind: 'note', text }])[0] as Item);
     expect(note('failed (auth): no key')).toEqual(['! failed (auth): no key']);
     expect(note('interrupted')).toEqual(['- interrupted']);
   });
 
   it('say of a call that had begun when its run was stopped that its outcome is unknown, of one that waits nothing', () => {
-    const stored = {
-      seq: 1,
-      id: '1',
-      role: 'assistant',
-      kind: 'message',
-      status: 'complete',
-      text: '',
-      thinking: null,
-      tool_calls: [],
-      tool_call_id: null,
-      run_id: 'r',
-      error: null,
-      created_at: '',
-    } as const;
     const called = (id: string, action: 'allow' | 'approve') => ({
       id,
       name: 'local_shell.local_shell',
@@ -413,33 +397,14 @@ describe('rows of an item', () => {
 
   it('show runs of colours of a program as one mark, and every other sequence byte by byte', () => {
     const item = storedItems([
+      { ...stored, tool_calls: [{ id: 'c', name: 'local_shell.local_shell', arguments: '{"command":"ls"}' }] },
       {
-        seq: 1,
-        id: '1',
-        role: 'assistant',
-        kind: 'message',
-        status: 'complete',
-        text: '',
-        thinking: null,
-        tool_calls: [{ id: 'c', name: 'local_shell.local_shell', arguments: '{"command":"ls"}' }],
-        tool_call_id: null,
-        run_id: 'r',
-        error: null,
-        created_at: '',
-      },
-      {
+        ...stored,
         seq: 2,
         id: '2',
         role: 'tool',
-        kind: 'message',
-        status: 'complete',
         text: JSON.stringify({ exit_code: 1, stdout: '\u001b[1m\u001b[31mred\u001b[0m \u001b[?1049hx' }),
-        thinking: null,
-        tool_calls: [],
         tool_call_id: 'c',
-        run_id: 'r',
-        error: null,
-        created_at: '',
       },
     ])[0];
     expect(rows(item)).toEqual([
