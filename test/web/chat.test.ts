@@ -377,11 +377,11 @@ it('finds in a chat what is far from the view, and tells where it is', async () 
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
   expect(await axeFaults(page)).toEqual([]);
   // A second press in the field is the browser's own.
-  const own = page.evaluate(
-    "new Promise((seen) => addEventListener('keydown', (event) => event.key === 'f' && seen(!event.defaultPrevented)))",
+  await page.evaluate(
+    "void (window.own = new Promise((seen) => addEventListener('keydown', (event) => event.key === 'f' && seen(!event.defaultPrevented))))",
   );
   await page.keyboard.press('Control+f');
-  expect(await own).toBe(true);
+  expect(await page.evaluate('window.own')).toBe(true);
   await page.keyboard.press('Escape');
   await field.waitFor({ state: 'detached' });
   expect(await page.evaluate("[document.activeElement.tagName, CSS.highlights.get('found').size]")).toEqual([
