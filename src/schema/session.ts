@@ -42,6 +42,8 @@ export const CallRecord = type({
   ask_id: nullable(string()),
   /** In the words of its event (03 §13); null while the ask is open, or where nobody was asked. */
   verdict: nullable(type({ verdict: string(), treat_as: optional(string()), by: string(), at: string() })),
+  /** `started`, and `unknown` where its run was stopped meanwhile: without a result nobody knows what became of it. */
+  state: enums(['planned', 'started', 'done', 'failed', 'unknown', 'skipped']),
   /** Null for a call that did not run to its end. */
   duration_ms: nullable(number()),
 });

@@ -18,27 +18,12 @@ export function storedItems(messages: readonly SessionMessage[]): readonly Item[
       if (at !== undefined && item?.kind === 'call') items[at] = withResult(item, message.text);
       continue;
     }
-    if (message.kind === 'note') closeBegun(items, message.run_id);
     for (const item of itemsOf(message)) {
       if (item.kind === 'call') places.set(item.id, items.length);
       items.push(item);
     }
   }
   return items;
-}
-
-/**
- * A note is left where a run was stopped. Of a call that it had let begin, and of which no result follows, nobody knows what
- * became; one that waits for an answer still waits.
- */
-function closeBegun(items: Item[], runId: string | null): void {
-  for (let at = items.length - 1; at >= 0; at -= 1) {
-    const item = items[at];
-    if (item === undefined || item.kind === 'user') return;
-    if (item.kind !== 'call' || item.run_id !== runId || item.state !== 'pending') continue;
-    const began = item.verdict?.verdict === 'approved' || item.decision?.action === 'allow';
-    if (began) items[at] = { ...item, state: 'failed', error: 'outcome_unknown' };
-  }
 }
 
 function itemsOf(message: SessionMessage): readonly Item[] {
@@ -80,8 +65,10 @@ function itemsOf(message: SessionMessage): readonly Item[] {
 /** What its events would have said of it. */
 function decided(record: SessionMessage['tool_calls'][number]['record']): Partial<CallItem> {
   if (record === undefined) return {};
-  const { decision, ask_id, verdict, duration_ms } = record;
+  const { decision, ask_id, verdict, state, duration_ms } = record;
   return {
+    // Until its result comes. What goes on is shown from its events.
+    ...(begun.has(state) ? { state: 'failed', error: 'outcome_unknown' } : {}),
     decision: decision === null ? null : { ...decision, rule: decision.matched_rule },
     ask_id,
     verdict:
@@ -91,6 +78,8 @@ function decided(record: SessionMessage['tool_calls'][number]['record']): Partia
     ms: duration_ms,
   };
 }
+
+const begun: ReadonlySet<string> = new Set(['started', 'unknown']);
 
 /** Arguments are text as the model wrote it, which need not be JSON. */
 const parsed = (text: string): unknown => readJson<unknown>(text, text);

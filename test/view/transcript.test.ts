@@ -370,7 +370,7 @@ describe('rows of an item', () => {
   });
 
   it('say of a call that had begun when its run was stopped that its outcome is unknown, of one that waits nothing', () => {
-    const called = (id: string, action: 'allow' | 'approve') => ({
+    const called = (id: string, action: 'allow' | 'approve', state: 'unknown' | 'started' | 'planned') => ({
       id,
       name: 'local_shell.local_shell',
       arguments: '{"command":"ls"}',
@@ -378,17 +378,28 @@ describe('rows of an item', () => {
         decision: { action, matched_rule: 2, reason: 'matched_rule', detail: null, policy: 'p' },
         ask_id: action === 'allow' ? null : 'a',
         verdict: null,
+        state,
         duration_ms: null,
       },
     });
+    // Nobody could mark what a killed process had begun, nor leave a note.
+    const killed = [
+      called('c1', 'allow', 'unknown'),
+      called('c2', 'approve', 'planned'),
+      called('c3', 'allow', 'started'),
+    ];
     const stopped = [
-      { ...stored, tool_calls: [called('c1', 'allow'), called('c2', 'approve')] },
+      { ...stored, tool_calls: killed },
       { ...stored, seq: 2, id: '2', kind: 'note', text: 'interrupted' } as const,
     ];
-    const [first, second] = storedItems(stopped).map((item) => rows(item)[0]);
-    expect([first, second]).toEqual([
+    expect(
+      storedItems(stopped)
+        .slice(0, 3)
+        .map((item) => rows(item)[0]),
+    ).toEqual([
       expect.stringMatching(/allowed rule 3 · unknown {2}\+$/),
       expect.stringMatching(/waiting for an answer {2}\+$/),
+      expect.stringMatching(/allowed rule 3 · unknown {2}\+$/),
     ]);
     // A run that went on behind it has brought the result.
     const result = { ...stored, seq: 3, id: '3', role: 'tool', text: '{"exit_code":0}', tool_call_id: 'c1' } as const;
