@@ -24,6 +24,8 @@ export type Flag = {
   readonly short?: string;
   /** A boolean that holds unless `--no-<name>` is given; shown in that form. */
   readonly negative?: true;
+  /** A `path` that may be `-`, for stdout. */
+  readonly stdout?: true;
   /** A `duration` that may be 0. */
   readonly zero?: true;
   /** Bounds of an `int`. */

@@ -103,7 +103,7 @@ export function readGlobals(flags: Flags, environment: Environment, site: ValueS
 const named = (given: Given<unknown>, flag: string, variable: string) => (given.source === 'flag' ? flag : variable);
 
 function notEmpty(given: Given<string> | null, flag: string): Given<string> | null {
-  if (given?.value === '') throw usage(`${flag} needs a value`);
+  if (given?.value.trim() === '') throw usage(`${flag} needs a value`);
   return given;
 }
 

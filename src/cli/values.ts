@@ -53,6 +53,7 @@ export function readValue(flag: Flag, text: string, source: string, site: ValueS
       if (flag.words?.includes(text) === true) return text;
       throw usage(`${source}: "${text}" is not one of ${(flag.words ?? []).join(', ')}`);
     case 'path':
+      if (text === '-' && flag.stdout === true) return text;
       if (text === '') throw usage(`${source} needs a path`);
       return site.absolute(text);
     case 'boolean':

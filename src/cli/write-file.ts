@@ -17,6 +17,13 @@ import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
 import { systemReason } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
+import type { Flags } from './parse.ts';
+
+/** The file that `--out` names; null where it is not given, or `-`, which is stdout to everyone who types it. */
+export function outFile(flags: Flags): string | null {
+  const out = flags.text('out');
+  return out === '-' ? null : out;
+}
 
 /**
  * Makes a file of the operator's own, mode 0600: under another name first and moved into place whole, so that nobody ever

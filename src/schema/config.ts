@@ -104,7 +104,7 @@ const list = (accepts: string, item: (text: string) => boolean): ConfigKind<read
 });
 
 const provider: ConfigKind<ProviderType> = words(...providerTypes);
-const name = matching('a text without line breaks', /^[^\p{Cc}]{1,512}$/u);
+const name = matching('a text without line breaks', /^(?=.*\S)[^\p{Cc}]{1,512}$/u);
 const webUrl: ConfigKind<string> = {
   accepts: 'an http or https URL',
   parse: (text) =>

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -362,6 +363,9 @@ describe('the audit log', () => {
     expect([written.code, written.stdout]).toEqual([0, `Wrote ${path}\n`]);
     const file = readFileSync(path, 'utf8');
     expect(file.split('\n').slice(0, -2)).toEqual(stdout.split('\n').slice(0, -2));
+    const shown = await world.run(['audit', 'export', '--out', '-']);
+    expect(shown.stdout.split('\n').slice(0, -2)).toEqual(stdout.split('\n').slice(0, -2));
+    expect(existsSync(join(world.workspace, '-'))).toBe(false);
     const again = await world.run(['audit', 'export', '--out', 'log.jsonl']);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('log.jsonl cannot be written')]);
     const nowhere = await world.run(['audit', 'export', '--out', 'none/log.jsonl']);

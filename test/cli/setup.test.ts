@@ -93,6 +93,14 @@ describe('config', () => {
   test.each(['30', '1.5s', '0', '8d', '169h'])('approval-ceiling refuses %s', async (value) => {
     expect(await world.run(['config', 'set', 'approval-ceiling', value])).toMatchObject({ code: 2, stdout: '' });
   });
+
+  test('a model has a name that can be seen, whoever gives it', async () => {
+    expect(await world.run(['config', 'set', 'default-model', ' '])).toMatchObject({ code: 2, stdout: '' });
+    expect(await world.run(['--model', ' ', 'hi'])).toMatchObject({
+      code: 2,
+      stderr: 'reins: --model needs a value\n  reins help flags\n',
+    });
+  });
 });
 
 describe('session', () => {

@@ -5,7 +5,7 @@ import { confirmed } from '../confirm.ts';
 import type { Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
 import { when } from '../times.ts';
-import { writeWhole } from '../write-file.ts';
+import { outFile, writeWhole } from '../write-file.ts';
 
 /** Rows of one page of an export. */
 const page = 1000;
@@ -87,7 +87,7 @@ function notedHead(given: string | null): string | null {
 /** To stdout page by page; a file is made whole or not at all. */
 const exportAudit: Handler = async (context) => {
   const { flags } = context.invocation;
-  const out = flags.text('out');
+  const out = outFile(flags);
   const client = await context.client();
   let lines = 0;
   const text = (line: unknown): string => {

@@ -2,6 +2,7 @@ import { RuntimeError } from '../../schema/errors.ts';
 import type { ImportFormat, ImportLine, PolicyImport } from '../../schema/policy-views.ts';
 import { quote } from '../../text/quote.ts';
 import type { Handler } from '../context.ts';
+import { outFile } from '../write-file.ts';
 
 const formats: readonly ImportFormat[] = ['claude', 'codex', 'opencode', 'gemini'];
 
@@ -17,7 +18,7 @@ const importPolicy: Handler = async (context) => {
   const imported = await (await context.client()).importPolicy({
     from,
     path: words[0] ?? null,
-    out: flags.text('out'),
+    out: outFile(flags),
   });
   const { text, out, tests, report, unread, notes, vet, findings } = imported;
   const count = (outcome: ImportLine['outcome']): number => report.filter((line) => line.outcome === outcome).length;

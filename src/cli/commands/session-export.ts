@@ -3,13 +3,13 @@ import { escapeText } from '../../view/escape.ts';
 import { plural } from '../../view/format.ts';
 import { filePageBytes as most_bytes, sessionFile } from '../../view/session-file.ts';
 import type { Handler } from '../context.ts';
-import { writeWhole } from '../write-file.ts';
+import { outFile, writeWhole } from '../write-file.ts';
 
 /** `session export` (06 §12, 07 §2.8). */
 const exportSession: Handler = async (context) => {
   const { flags, words } = context.invocation;
   const json = context.globals.format !== 'text';
-  const out = flags.text('out');
+  const out = outFile(flags);
   const named = flags.text('format');
   if (json && out === null && named === 'md') {
     throw new RuntimeError('usage', '--format md and --json exclude each other on stdout; --out writes to a file');

@@ -134,7 +134,7 @@ const audit: Command = {
       purpose: 'Write the record as JSON lines.',
       flags: [
         since,
-        { name: 'out', kind: 'path', value: 'file', help: 'Write to this file, not to stdout.' },
+        { name: 'out', kind: 'path', value: 'file', stdout: true, help: 'Write to this file, not to stdout.' },
         { name: 'with-text', kind: 'boolean', help: 'Also the words of people in verdicts.' },
       ],
       examples: ['reins audit export', 'reins audit export --since 30d --out audit.jsonl'],

@@ -142,7 +142,7 @@ export const policyCommand: Command = {
           words: ['claude', 'codex', 'opencode', 'gemini'],
           help: 'Format of the settings.',
         },
-        { name: 'out', kind: 'path', value: 'file', help: 'Write to this file, not to stdout.' },
+        { name: 'out', kind: 'path', value: 'file', stdout: true, help: 'Write to this file, not to stdout.' },
       ],
       examples: ['reins policy import --from claude', 'reins policy import --from codex --out hitl-policy.json'],
       exits: [3],

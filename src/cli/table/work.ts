@@ -208,7 +208,7 @@ const session: Command = {
           default: 'md',
           help: 'Form of the document.',
         },
-        { name: 'out', kind: 'path', value: 'file', help: 'Write to this file, not to stdout.' },
+        { name: 'out', kind: 'path', value: 'file', stdout: true, help: 'Write to this file, not to stdout.' },
         { name: 'force', kind: 'boolean', help: 'Overwrite an existing file.' },
       ],
       examples: ['reins session export', 'reins session export work --format json --out work.json'],
