@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { boolean, integer, object, optional, string } from 'superstruct';
 import { cancelled, fail, ioFailure, isFailure, type ToolFailure } from '../failure.ts';
 import { between, bytes, inputSchema } from '../input-schema.ts';
@@ -174,6 +175,8 @@ export async function walkSubject(
   const anchor = openAnchor(path.real, path.stat, given);
   if (isFailure(anchor)) return anchor;
   try {
+    // One that cannot be looked into at all is no empty one.
+    accessSync(anchor.base, constants.R_OK);
     const walked = await walk(anchor.base, { depth, signal: context.signal, visit });
     return walked.kind === 'aborted' ? cancelled() : walked;
   } catch (error) {

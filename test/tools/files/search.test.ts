@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPools } from '../../../src/runs/pools.ts';
@@ -85,6 +85,22 @@ describe('list_dir', () => {
     expect(await bench.error('local_fs.list_dir', { path: 'a.txt' })).toBe('not_regular');
     expect(await bench.error('local_fs.list_dir', { path: 'b' })).toBe('not_found');
     expect(await bench.error('local_fs.list_dir', { path: '/proc' })).toBe('not_regular');
+  });
+
+  // The administrator may look into everything.
+  it.skipIf(process.getuid?.() === 0)('and other searches say where a directory cannot be looked into', async () => {
+    const closed = join(bench.workspace, 'closed/inner');
+    mkdirSync(closed, { recursive: true });
+    chmodSync(closed, 0o300);
+    const refused = { ok: false, error: 'io_error', message: '"closed/inner" could not be used: EACCES.' };
+    for (const [tool, args] of [
+      ['list_dir', {}],
+      ['find_files', { pattern: '*' }],
+      ['grep', { pattern: 'x' }],
+    ] as const) {
+      expect(await bench.call(`local_fs.${tool}`, { path: 'closed/inner', ...args })).toMatchObject(refused);
+    }
+    expect(await list({ path: 'closed', recursive: true })).toBe('inner/\n[1 directories could not be read]');
   });
 });
 
