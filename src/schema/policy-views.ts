@@ -262,10 +262,12 @@ export type ImportLine = {
 export type PolicyImport = {
   /** The document; null when nothing could be read. */
   readonly text: string | null;
-  /** The file that it was written to. */
-  readonly out: string | null;
-  /** A file of test cases beside it. */
-  readonly tests: string | null;
+  /** Calls that the source gives as examples, as a file of `policy test` has them. */
+  readonly cases: readonly {
+    readonly name: string;
+    readonly call: { readonly tools: string; readonly tool: string; readonly args: { readonly command: string } };
+    readonly expect: { readonly action: Action };
+  }[];
   readonly report: readonly ImportLine[];
   readonly unread: readonly { readonly path: string; readonly message: string }[];
   /** Sentences on what to do next. */

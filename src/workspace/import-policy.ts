@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { assemble } from '../policy/import/assemble.ts';
 import { importClaude } from '../policy/import/claude.ts';
 import { importCodex } from '../policy/import/codex.ts';
@@ -10,7 +10,7 @@ import { parsePolicy } from '../policy/validate.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ImportFormat, PolicyImport } from '../schema/policy-views.ts';
-import { exists, readDocument, writeAtomic } from './files.ts';
+import { readDocument } from './files.ts';
 import { presetDocument } from './presets/policies.ts';
 
 export type ImportDeps = {
@@ -64,17 +64,8 @@ export function createImportPolicy(deps: ImportDeps) {
   };
 
   return {
-    /**
-     * @throws RuntimeError usage (a named file that cannot be read), already_exists and storage (`out`); a source that
-     * cannot be understood is in `unread`
-     */
-    async importPolicy(input: {
-      readonly from: ImportFormat;
-      readonly path: string | null;
-      readonly out: string | null;
-    }): Promise<PolicyImport> {
-      const out = input.out === null ? null : resolve(workspace.cwd, input.out);
-      if (out !== null && exists(out)) throw taken(out);
+    /** Writes nothing. What cannot be read or understood is in `unread`. */
+    async importPolicy(input: { readonly from: ImportFormat; readonly path: string | null }): Promise<PolicyImport> {
       const named = input.path === null ? null : [{ path: resolve(workspace.cwd, input.path), level: 'path' } as const];
       const unread: { path: string; message: string }[] = [];
       const files = (named ?? usual(input.from)).flatMap((place): SourceFile[] => {
@@ -86,35 +77,13 @@ export function createImportPolicy(deps: ImportDeps) {
       });
       const imported = importers[input.from](files, { home, workspace: workspace.root });
       const failed = [...unread, ...imported.unread];
-      const nothing = {
-        text: null,
-        out: null,
-        tests: null,
-        report: [],
-        notes: [],
-        vet: 'error',
-        findings: [],
-      } as const;
       // What could not be read may have held a refusal: without it the rest would be wider than the source.
-      if (files.length === 0 || failed.length > 0) return { ...nothing, unread: failed };
-      const { text, report, vetted, vet } = await translated(imported);
-      const tests = out === null || imported.cases.length === 0 ? null : testsBeside(out);
-      if (out !== null && vet !== 'error') {
-        if (tests !== null) write(tests, testText(out, imported.cases));
-        write(out, text);
+      if (files.length === 0 || failed.length > 0) {
+        return { text: null, cases: [], report: [], unread: failed, notes: [], vet: 'error', findings: [] };
       }
+      const { text, report, vetted, vet } = await translated(imported);
       const notes = imported.dirs.map((dir) => `pin the programs of ${dir}: reins policy trust <name> --policy <file>`);
-      const written = vet === 'error' ? null : out;
-      return {
-        text,
-        out: written,
-        tests: written === null ? null : tests,
-        report,
-        unread: failed,
-        notes,
-        vet,
-        findings: vetted,
-      };
+      return { text, cases: imported.cases.map(testCase), report, unread: failed, notes, vet, findings: vetted };
     },
   };
 }
@@ -164,25 +133,12 @@ export async function importText(
   return { text, report };
 }
 
-const taken = (path: string): RuntimeError =>
-  new RuntimeError('already_exists', `--out: ${path} exists already`, { hints: [`ls -l ${path}`] });
-
-/** A new file that only its owner can read; never one that is there. */
-function write(path: string, text: string): void {
-  if (exists(path)) throw taken(path);
-  writeAtomic(path, text, 0o600);
-}
-
-const testsBeside = (out: string): string => `${out.replace(/\.json$/, '')}.policy-test.json`;
-
-function testText(out: string, cases: Imported['cases']): string {
-  const list = cases.map(({ command, action }) => ({
-    name: command,
-    call: { tools: 'local_shell', tool: 'local_shell', args: { command } },
-    expect: { action },
-  }));
-  return `${JSON.stringify({ policy: `./${out.slice(dirname(out).length + 1)}`, cases: list }, null, 2)}\n`;
-}
+/** A call that the source gives as an example, for `policy test`. */
+const testCase = ({ command, action }: Imported['cases'][number]): PolicyImport['cases'][number] => ({
+  name: command,
+  call: { tools: 'local_shell', tool: 'local_shell', args: { command } },
+  expect: { action },
+});
 
 function filesIn(directory: string, suffix: string): readonly string[] {
   try {

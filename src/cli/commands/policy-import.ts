@@ -1,8 +1,10 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { ImportFormat, ImportLine, PolicyImport } from '../../schema/policy-views.ts';
 import { quote } from '../../text/quote.ts';
 import type { Handler } from '../context.ts';
-import { outFile } from '../write-file.ts';
+import { outFile, writeWhole } from '../write-file.ts';
 
 const formats: readonly ImportFormat[] = ['claude', 'codex', 'opencode', 'gemini'];
 
@@ -15,12 +17,10 @@ const importPolicy: Handler = async (context) => {
       hints: ['reins policy import --from claude'],
     });
   }
-  const imported = await (await context.client()).importPolicy({
-    from,
-    path: words[0] ?? null,
-    out: outFile(flags),
-  });
-  const { text, out, tests, report, unread, notes, vet, findings } = imported;
+  const wanted = outFile(flags);
+  if (wanted !== null && isTaken(wanted)) throw taken(wanted);
+  const imported = await (await context.client()).importPolicy({ from, path: words[0] ?? null });
+  const { text, cases, report, unread, notes, vet, findings } = imported;
   const count = (outcome: ImportLine['outcome']): number => report.filter((line) => line.outcome === outcome).length;
   const counts = {
     exact: count('exact'),
@@ -29,6 +29,12 @@ const importPolicy: Handler = async (context) => {
     inert: count('inert'),
   };
   if (text === null) throw nothingRead(from, unread);
+  const out = vet === 'error' ? null : wanted;
+  const tests = out === null || cases.length === 0 ? null : testsBeside(out);
+  if (out !== null) {
+    if (tests !== null) await writeTests(tests, { policy: `./${basename(out)}`, cases });
+    await writeWhole(out, false, [text], taken(out));
+  }
   if (context.globals.format !== 'text') {
     const document: unknown = JSON.parse(text);
     await context.printJson({
@@ -62,6 +68,34 @@ const importPolicy: Handler = async (context) => {
   }
   return 0;
 };
+
+const testsBeside = (out: string): string => `${out.replace(/\.json$/, '')}.policy-test.json`;
+
+/** Ahead of the policy: what an import that was killed in between has left is the same, and no reason to refuse another. */
+async function writeTests(path: string, document: object): Promise<void> {
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  if (!holds(path, text)) await writeWhole(path, false, [text], taken(path));
+}
+
+function holds(path: string, text: string): boolean {
+  try {
+    return lstatSync(path).isFile() && readFileSync(path, 'utf8') === text;
+  } catch {
+    return false;
+  }
+}
+
+/** A place that cannot be looked at is no name that is taken: writing says what is the matter. */
+function isTaken(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+const taken = (path: string): RuntimeError =>
+  new RuntimeError('already_exists', `--out: ${path} exists already`, { hints: [`ls -l ${quote(path)}`] });
 
 function nothingRead(from: ImportFormat, unread: PolicyImport['unread']): RuntimeError {
   const [first] = unread;

@@ -93,14 +93,10 @@ export const policies = {
     }),
     returns<AddedRule>(),
   ),
-  /** Settings of another program as a policy; without a path those in their usual places. `out` must not exist. */
+  /** Settings of another program as a policy; without a path those in their usual places. */
   importPolicy: operation(
-    'acts',
-    object({
-      from: enums(['claude', 'codex', 'opencode', 'gemini']),
-      path: nullable(string()),
-      out: nullable(string()),
-    }),
+    'reads',
+    object({ from: enums(['claude', 'codex', 'opencode', 'gemini']), path: nullable(string()) }),
     returns<PolicyImport>(),
   ),
 } as const;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../world.ts';
@@ -181,6 +181,36 @@ host_executable(name="git", paths=["/usr/bin/git"])
     expect(result.tests).toBe(join(world.workspace, 'out.policy-test.json'));
     const tested = await world.run(['policy', 'test', 'out.policy-test.json']);
     expect(tested.stdout).toContain('2 passed, 0 failed\n');
+  });
+
+  test('is made again where one that was killed has left the tests and not the policy', async () => {
+    await importing('codex', 'x.rules', rules);
+    rmSync(join(world.workspace, 'out.json'));
+    expect((await importing('codex', 'x.rules', rules)).result).toMatchObject({
+      out: join(world.workspace, 'out.json'),
+      tests: join(world.workspace, 'out.policy-test.json'),
+    });
+  });
+
+  test('never replaces a file, and writes none of the two where one is there', async () => {
+    world.write('out.policy-test.json', '{}');
+    const path = world.write('x.rules', rules);
+    const again = () => world.run(['policy', 'import', '--from', 'codex', path, '--out', 'out.json']);
+    const refused = `reins: --out: ${world.workspace}/out.policy-test.json exists already\n`;
+    expect(await again()).toMatchObject({ code: 2, stderr: expect.stringContaining(refused) });
+    expect(existsSync(join(world.workspace, 'out.json'))).toBe(false);
+    rmSync(join(world.workspace, 'out.policy-test.json'));
+    world.write('out.json', '{}');
+    expect((await again()).code).toBe(2);
+    expect(existsSync(join(world.workspace, 'out.policy-test.json'))).toBe(false);
+  });
+
+  test('needs no database, and removes what a killed one has left beside its file', async () => {
+    const left = world.write('.old.json.reins-tmp-0123456789ab', 'half of it');
+    chmodSync(left, 0o600);
+    utimesSync(left, new Date('2026-01-01'), new Date('2026-01-01'));
+    await importing('codex', 'x.rules', rules);
+    expect([existsSync(left), existsSync(join(world.home, '.reins'))]).toEqual([false, false]);
   });
 
   test('reads a configuration with tables of projects and servers beside the rules', async () => {
