@@ -62,7 +62,10 @@ export function syncDirectory(path: string): void {
 export function machineKey(reinsHome: string, create: boolean): Uint8Array | null {
   const path = join(reinsHome, 'machine.key');
   const bytes = create ? ensurePrivateFile(path, () => randomBytes(32)) : readPrivateFile(path);
-  if (bytes !== null && bytes.length !== 32) throw refused(path, 'does not hold 32 bytes');
+  if (bytes !== null && bytes.length !== 32) {
+    // Another key is made then, and what was made with this one is shown before it is used.
+    throw refused(path, 'does not hold 32 bytes', `mv ${quote(path)} ${quote(`${path}.bak`)}`);
+  }
   return bytes;
 }
 
@@ -187,8 +190,8 @@ export function narrowDatabaseFile(path: string): string | null {
 
 const isOurs = (uid: number): boolean => process.getuid === undefined || process.getuid() === uid;
 
-const refused = (path: string, what: string): RuntimeError =>
-  new RuntimeError('config_invalid', `The file ${path} is not used: it ${what}.`);
+const refused = (path: string, what: string, hint = `ls -ld ${quote(path)}`): RuntimeError =>
+  new RuntimeError('config_invalid', `The file ${path} is not used: it ${what}.`, { hints: [hint] });
 
 const refusedDatabase = (path: string, what: string): RuntimeError =>
   new RuntimeError('config_invalid', `The database ${path} is not used: it ${what}.`, {

@@ -3,11 +3,11 @@ import {
   closeSync,
   constants,
   linkSync,
+  lstatSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -86,17 +86,30 @@ function breakStale(path: string, now: () => number): boolean {
     // Somebody else may have broken it first and taken a new one, which is given back.
     if (readLock(aside)?.owner !== held.owner) linkSync(aside, path);
   } catch {
-    return true;
+    // Another process was quicker; or it may not be moved away, which must not be tried for ever.
+    return false;
   } finally {
     rmSync(aside, { force: true });
   }
   return true;
 }
 
+/**
+ * Who holds the lock, and since when; null when it is gone.
+ * @throws RuntimeError config_invalid for what no process of ours has made: it is no lock, and it would never go
+ */
 function readLock(path: string): { readonly owner: string; readonly since: number } | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
+  if (!stats.isFile()) {
+    throw new RuntimeError('config_invalid', `The file ${path} cannot be locked: it is not a regular file.`, {
+      hints: [`ls -ld ${quote(path)}`],
+    });
+  }
   try {
-    return { owner: readFileSync(path, 'utf8'), since: statSync(path).mtimeMs };
-  } catch {
-    return null;
+    return { owner: readFileSync(path, 'utf8'), since: stats.mtimeMs };
+  } catch (error) {
+    // Of another user, as a program leaves it that was started as root: only its age tells that nobody holds it.
+    return codeOf(error) === 'ENOENT' ? null : { owner: '', since: stats.mtimeMs };
   }
 }

@@ -134,7 +134,7 @@ const sameSubject = (entry: TrustEntry, subject: TrustSubject, inside: string): 
 type TrustFile = { readonly identity: string; readonly entries: readonly TrustEntry[] };
 
 function readTrustFile(path: string, uid: number | null, known: string | undefined): TrustFile | 'same' {
-  const refuse = (what: string, hints: readonly string[] = []): RuntimeError =>
+  const refuse = (what: string, hints: readonly string[] = [`ls -ld ${quote(path)}`]): RuntimeError =>
     new RuntimeError('config_invalid', `The file ${path} is not used: it ${what}.`, { hints });
   let descriptor: number;
   try {

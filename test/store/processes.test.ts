@@ -169,11 +169,21 @@ describe('the machine key', () => {
   it('is refused as a link, with another length, or readable by others', () => {
     const path = join(temp.home, 'machine.key');
     writeFileSync(path, 'short', { mode: 0o600 });
-    expect(() => machineKey(temp.home, true)).toThrow('does not hold 32 bytes');
+    expect(() => machineKey(temp.home, true)).toThrow(
+      expect.objectContaining({
+        message: `The file ${path} is not used: it does not hold 32 bytes.`,
+        hints: [`mv ${path} ${path}.bak`],
+      }),
+    );
     writeFileSync(path, new Uint8Array(32));
     chmodSync(path, 0o604);
     expect(() => machineKey(temp.home, true)).toThrow('can be read or written by other users');
     symlinkSync(path, join(temp.dir, 'machine.key'));
-    expect(() => machineKey(temp.dir, true)).toThrow('is a symbolic link');
+    expect(() => machineKey(temp.dir, true)).toThrow(
+      expect.objectContaining({
+        message: `The file ${join(temp.dir, 'machine.key')} is not used: it is a symbolic link.`,
+        hints: [`ls -ld ${join(temp.dir, 'machine.key')}`],
+      }),
+    );
   });
 });

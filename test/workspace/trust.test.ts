@@ -133,6 +133,19 @@ describe('trust', () => {
     });
     expect(trustIn().list()).toHaveLength(1);
   });
+
+  it.each([
+    ['a directory', () => mkdirSync(`${file()}.lock`)],
+    ['a link that leads nowhere', () => symlinkSync('nowhere', `${file()}.lock`)],
+  ])('says so at once where its lock is %s, which no process takes away', async (_what, plant) => {
+    plant();
+    await expect(trustIn().add([subject()], 'command')).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `The file ${file()}.lock cannot be locked: it is not a regular file.`,
+      hints: [`ls -ld ${file()}.lock`],
+    });
+    expect(readdirSync(temp.home)).toEqual(['trust.json.lock']);
+  });
 });
 
 describe('a list of decisions that may not be believed', () => {
@@ -167,7 +180,9 @@ describe('a list of decisions that may not be believed', () => {
     const trust = trustIn();
     const message = `The file ${file()} is not used: it ${why}.`;
     expect(() => trust.isTrusted(subject())).toThrow(message);
-    await expect(trust.add([subject()], 'command')).rejects.toMatchObject({ code: 'config_invalid', message });
+    // And says what to do next.
+    const hints = [expect.stringContaining(file())];
+    await expect(trust.add([subject()], 'command')).rejects.toMatchObject({ code: 'config_invalid', message, hints });
   });
 
   it('names the line that mends its mode', () => {
