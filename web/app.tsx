@@ -5,6 +5,7 @@ import { useStore } from './data/store.ts';
 import { PageFault } from './frame/fault.tsx';
 import { Frame } from './frame/frame.tsx';
 import { keepFocus } from './frame/keep-focus.ts';
+import { holdTyped } from './frame/typed-on.ts';
 import { pages } from './pages.ts';
 import { Page } from './parts/page.tsx';
 import { Empty, Skeleton } from './parts/states.tsx';
@@ -27,6 +28,7 @@ export function App() {
   useEffect(hearOtherTabs, []);
   useEffect(renewWhileUsed, []);
   useEffect(keepFocus, []);
+  useEffect(holdTyped, []);
   switch (state.at) {
     case 'in':
     case 'expired':

@@ -13,7 +13,7 @@ beforeAll(async () => {
         role: 'user',
         last_user: 'write',
       }),
-      ...['a', 'b', 'c'].map((name) =>
+      ...['a', 'b', 'c', 'd', 'e'].map((name) =>
         calls([call('local_fs.write_file', { path: `${name}.txt`, content: name })], {
           role: 'user',
           last_user: `file ${name}`,
@@ -87,6 +87,25 @@ it('goes on to the ask behind the one that was answered', async () => {
   expect(await focused(page)).toBe('article Create c.txt (+1 −0)');
   await page.keyboard.press('k');
   expect(await focused(page)).toBe('article Create a.txt (+1 −0)');
+  expect(world.problems).toEqual([]);
+});
+
+it('lets no key move or approve another ask that was typed into a field which has gone with its own', async () => {
+  for (const name of ['d', 'e']) await world.served.app.seen(await world.served.run({ input: `file ${name}` }), 'ask');
+  const page = await world.open('/approvals');
+  const card = page.locator('article.card');
+  await expect.poll(() => card.count()).toBeGreaterThan(1);
+  const id = String(await card.first().getAttribute('data-ask'));
+  await card.first().getByRole('button', { name: 'Deny with feedback…' }).click();
+  await page.getByLabel('What the model is told').fill('no, ');
+  const { binding } = await world.served.client.getApproval({ id });
+  await world.served.client.answerApproval({ id, outcome: 'deny', binding });
+  while (!/^p denied/.test(String(await focused(page)))) await page.keyboard.press('w');
+  await page.keyboard.press('j');
+  expect(await focused(page)).toMatch(/^p denied/);
+  // Who has paused means the page.
+  const next = () => page.keyboard.press('j').then(() => focused(page));
+  await expect.poll(next, { timeout: 20_000, interval: 1000 }).toMatch(/^article/);
   expect(world.problems).toEqual([]);
 });
 
