@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -188,6 +188,29 @@ it('says of a document that was deleted meanwhile that it is gone, and saves it 
   await page.getByRole('button', { name: 'Save it anew' }).click();
   await page.getByText('not saved').waitFor({ state: 'detached' });
   expect((await client.getPolicy({ file })).text).toBe(policy([shell]));
+  expect(world.problems).toEqual([]);
+});
+
+it('shows what an editor has made of a file to who comes back from it, and why a file cannot be read', async () => {
+  const { client, app } = world.served;
+  const file = 'hitl-policy-edited.json';
+  await client.putPolicy({ file, text: policy([read]), source: 'user', if_none_match: '*' });
+  const page = await world.open('/policies/hitl-policy-edited');
+  await page.getByText('No findings.').waitFor();
+  const path = join(app.place.home, '.reins', file);
+  writeFileSync(path, '{"rules": [');
+  const back = () => page.evaluate("dispatchEvent(new Event('focus'))");
+  await back();
+  await page.getByRole('button', { name: /found the end/ }).waitFor();
+  expect(await page.getByLabel(`Text of ${file}`).innerText()).toBe('{"rules": [');
+  chmodSync(path, 0o666);
+  await back();
+  await page.getByText('This file cannot be read: every user may write to it (chmod o-w).').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  expect(await page.getByLabel(`Text of ${file}`).count()).toBe(0);
+  chmodSync(path, 0o600);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByLabel(`Text of ${file}`).waitFor();
   expect(world.problems).toEqual([]);
 });
 

@@ -4,7 +4,13 @@ import type { ChainDocument } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import type { CodeEditor } from '../editor/code-mirror.ts';
-import { ChangeButtons, DocumentTags, DocumentText } from '../editor/document-parts.tsx';
+import {
+  ChangeButtons,
+  DocumentTags,
+  DocumentText,
+  isUnreadable,
+  UnreadableDocument,
+} from '../editor/document-parts.tsx';
 import { placesOf } from '../editor/json-places.ts';
 import { useDraft } from '../editor/use-draft.ts';
 import { useVetted } from '../editor/use-vetted.ts';
@@ -26,12 +32,18 @@ export function ChainPage({ file }: { readonly file: string }) {
   const data = useData(
     `chain ${file} ${source ?? ''}`,
     () => client.getChain({ file, ...(source === null ? {} : { source }) }),
-    { topics: ['documents'] },
+    { topics: ['documents'], files: true },
   );
   if (data.value === null) return <Waiting title={file} data={data} />;
   return (
     <Loaded data={data}>
-      {(read) => <Editor key={`${read.source} ${file}`} file={file} read={read} onSaved={data.reload} />}
+      {(read) =>
+        isUnreadable(read) ? (
+          <UnreadableDocument file={file} read={read} onRetry={data.reload} />
+        ) : (
+          <Editor key={`${read.source} ${file}`} file={file} read={read} onSaved={data.reload} />
+        )
+      }
     </Loaded>
   );
 }

@@ -10,7 +10,7 @@ const places = { project: 'this project', user: 'yours', builtin: 'built in' } a
 
 /** Every chain with whether it can be used (09 §8.11). */
 export function ChainList() {
-  const data = useData('chains', () => client.pageChains({}), { topics: ['documents'] });
+  const data = useData('chains', () => client.pageChains({}), { topics: ['documents'], files: true });
   return (
     <Page title="Chains">
       <p className="muted">A chain says what a run does: tasks, and where each leads.</p>

@@ -3,6 +3,7 @@ import { RuntimeError } from '../../src/schema/errors.ts';
 import type { FeedEntry } from '../../src/schema/feed.ts';
 import { connection } from './client.ts';
 import { beginnings, kindsOf, onFeed, type Topic } from './live.ts';
+import { onReturn } from './on-return.ts';
 import { useStore } from './store.ts';
 
 /** What a page knows of something that it reads. A reload that fails keeps what was read before. */
@@ -19,6 +20,8 @@ export type LiveOptions = {
   readonly topics?: readonly Topic[];
   /** …that this lets through. */
   readonly when?: (entry: FeedEntry) => boolean;
+  /** It lies in files: what an editor makes of them no entry tells, so who comes back to the window sees it anew. */
+  readonly files?: boolean;
 };
 
 /** Entries of a busy moment are answered by one reading. */
@@ -98,6 +101,9 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
     before.current = { isOpen, begun };
     if (missed) reload();
   }, [isOpen, begun, reload]);
+
+  const { files = false } = live;
+  useEffect(() => (files ? onReturn(reload) : undefined), [files, reload]);
 
   const topicNames = (live.topics ?? []).join();
   useEffect(() => {

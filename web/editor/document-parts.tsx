@@ -1,5 +1,8 @@
 import type { ComponentProps } from 'react';
+import type { DocumentFinding } from '../../src/schema/document-views.ts';
 import { Button } from '../parts/button.tsx';
+import { Page } from '../parts/page.tsx';
+import { Safe } from '../parts/safe.tsx';
 import { Findings } from './findings.tsx';
 import { JsonEditor } from './json-editor.tsx';
 import type { Draft } from './use-draft.ts';
@@ -20,6 +23,34 @@ export const DocumentTags = ({
     {trusted ? null : <span className="tag warn">not trusted; saving it trusts it</span>}
     {outdated ? <span className="tag warn">somebody has saved another version</span> : null}
   </p>
+);
+
+type Read = { readonly sha256: string; readonly findings: readonly DocumentFinding[] };
+
+/** The file is there, and nothing of it could be read: it is not an empty one. */
+export const isUnreadable = ({ sha256 }: Read): boolean => sha256 === '';
+
+/** Why a document has no editor: to write over what nobody could see is no way to mend it. */
+export const UnreadableDocument = ({
+  file,
+  read,
+  onRetry,
+}: {
+  readonly file: string;
+  readonly read: Read;
+  readonly onRetry: () => void;
+}) => (
+  <Page title={file}>
+    <div className="note danger stack tight start" role="alert">
+      <p className="wrap">
+        This file cannot be read: <Safe text={read.findings.map(({ message }) => message).join('; ')} />. What is in it
+        stays as it is.
+      </p>
+      <Button size="small" onClick={onRetry}>
+        Try again
+      </Button>
+    </div>
+  </Page>
 );
 
 /** Undoes and saves the changes of a draft; one that is known to be broken, or not looked at yet, is not saved. */

@@ -29,7 +29,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
     topics: ['setup', 'documents', 'runs'],
     when: changesSetup,
   });
-  const policies = useData('policies', () => client.pagePolicies({}), { topics: ['documents'] });
+  const policies = useData('policies', () => client.pagePolicies({}), { topics: ['documents'], files: true });
   const policy = governingOf(policies.value, setup.value?.hitlPolicyName);
   const waiting = asks.value?.length ?? 0;
 

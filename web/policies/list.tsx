@@ -17,7 +17,7 @@ const places = { project: 'this project', user: 'yours', builtin: 'preset' } as 
 
 /** Every policy by where it comes from: which governs, and which is hidden by another (09 §8.10). */
 export function PolicyList() {
-  const data = useData('policies', () => client.pagePolicies({}), { topics: ['documents'] });
+  const data = useData('policies', () => client.pagePolicies({}), { topics: ['documents'], files: true });
   const { policy } = useEverywhere();
   const [open, setOpen] = useState<'import' | 'new' | null>(null);
   return (

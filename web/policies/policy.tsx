@@ -5,7 +5,13 @@ import { client } from '../data/client.ts';
 import { type Data, useData } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
 import type { CodeEditor } from '../editor/code-mirror.ts';
-import { ChangeButtons, DocumentTags, DocumentText } from '../editor/document-parts.tsx';
+import {
+  ChangeButtons,
+  DocumentTags,
+  DocumentText,
+  isUnreadable,
+  UnreadableDocument,
+} from '../editor/document-parts.tsx';
 import { hasDraft, useDraft } from '../editor/use-draft.ts';
 import { useVetted } from '../editor/use-vetted.ts';
 import { Button } from '../parts/button.tsx';
@@ -31,19 +37,23 @@ export function PolicyPage({ file }: { readonly file: string }) {
       if (isNew) return 'new';
       return client.getPolicy({ file, ...(source === null ? {} : { source }) });
     },
-    { topics: ['documents'] },
+    { topics: ['documents'], files: true },
   ) as Data<PolicyDocument | 'new'>;
   if (data.value === null) return <Waiting title={file} data={data} />;
   return (
     <Loaded data={data}>
-      {(read) => (
-        <Editor
-          key={`${read === 'new' ? read : read.source} ${file}`}
-          file={file}
-          read={read === 'new' ? null : read}
-          onSaved={data.reload}
-        />
-      )}
+      {(read) =>
+        read !== 'new' && isUnreadable(read) ? (
+          <UnreadableDocument file={file} read={read} onRetry={data.reload} />
+        ) : (
+          <Editor
+            key={`${read === 'new' ? read : read.source} ${file}`}
+            file={file}
+            read={read === 'new' ? null : read}
+            onSaved={data.reload}
+          />
+        )
+      }
     </Loaded>
   );
 }
