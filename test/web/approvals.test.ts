@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { asks, executor, plans, reply, summariser, summary } from '../plans/support.ts';
 import { call, calls, says } from '../support/scripted-app.ts';
@@ -301,5 +303,26 @@ it('takes a double press for one answer, and offers nothing more of an ask whose
   letGo();
   await page.locator('.outcome', { hasText: '“not like this”' }).waitFor();
   expect(await page.locator('article.card').count()).toBe(0);
+  expect(world.problems).toEqual([]);
+});
+
+it('approves nothing for a session that has changed under the dialog about it', async () => {
+  const { app, client } = world.served;
+  const run = await app.start({ input: { type: 'string', value: 'shell' }, on_ask: 'ask' });
+  const id = (await app.seen(run.run_id, 'ask')).ask_id;
+  const page = await world.open(`/approvals/${id}`);
+  const dialog = page.getByRole('dialog');
+  const button = page.getByRole('button', { name: 'Approve for this session…' });
+  // A press counts once the guard lets it.
+  const press = () => button.click({ timeout: 1000 }).then(() => dialog.count());
+  await expect.poll(press, { interval: 500 }).toBe(1);
+  const { binding } = await client.getApproval({ id });
+  const rules = [{ tools: 'local_fs', action: 'approve' }];
+  writeFileSync(join(app.place.dir, 'policy.json'), JSON.stringify({ default_action: 'approve', rules }));
+  await expect(client.answerApproval({ id, outcome: 'approve', binding })).rejects.toThrow('the policy has changed');
+  await page.getByText('The policy changed since this was asked.').waitFor();
+  expect(await dialog.count()).toBe(0);
+  await page.keyboard.press('a');
+  expect((await client.getApproval({ id })).state).toBe('pending');
   expect(world.problems).toEqual([]);
 });

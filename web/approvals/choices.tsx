@@ -10,13 +10,19 @@ import { SureDialog, TextDialog } from './sure-dialog.tsx';
 
 type Open = 'session' | 'edits' | 'rule' | 'edit' | 'feedback' | 'explain' | 'run_again' | 'done';
 
+/** Second steps to what stands on the card, which they cover: one that has changed is to be seen first (09 §8.7.7). */
+const ofTheCard: ReadonlySet<Open> = new Set(['session', 'edits', 'rule', 'run_again']);
+
 /** The buttons of a card: those that the ask allows and no others. None has the focus at first. */
 export function Choices(props: ChoiceProps) {
   const { ask, guard, hidden, busy, onShowAll, onAnswer, onLater } = props;
-  const [open, setOpen] = useState<Open | null>(null);
+  const [opened, hold] = useState<{ readonly dialog: Open; readonly binding: string } | null>(null);
+  const isOld = opened !== null && opened.binding !== ask.binding && ofTheCard.has(opened.dialog);
+  const open = opened === null || isOld ? null : opened.dialog;
+  const setOpen = (dialog: Open) => hold({ dialog, binding: ask.binding });
   const { choices } = ask.card;
   const has = (choice: string): boolean => choices.includes(choice);
-  const close = () => setOpen(null);
+  const close = () => hold(null);
   const approving = hidden === 0;
   const answer = (given: Answer) => () => void onAnswer(given);
   const budget = ask.kind === 'budget';
