@@ -5,7 +5,7 @@ import type { ToolServerRow } from '../store/tool-servers.ts';
 import { createEgress, type Egress, parseTarget } from '../tools/egress.ts';
 import { childEnvironment } from '../tools/environment.ts';
 import { type Connection, createConnection } from '../tools/mcp/connection.ts';
-import { signInMend } from '../tools/mcp/credentials.ts';
+import { isSendable, signInMend } from '../tools/mcp/credentials.ts';
 import type { Listing } from '../tools/mcp/listing.ts';
 import { createRing } from '../tools/mcp/ring.ts';
 import { createStdioPipe } from '../tools/mcp/stdio.ts';
@@ -136,7 +136,7 @@ function expandedHeaders(row: ToolServerRow, secrets: Secrets): Readonly<Record<
     if (found.kind === 'missing') {
       throw new RuntimeError('mcp_error', `the variable ${found.variable} of its header ${name} is not set`);
     }
-    if (/[\r\n\0]|[^\t\x20-\x7e\x80-\xff]/.test(found.value)) {
+    if (!isSendable(found.value)) {
       throw new RuntimeError('mcp_error', `the value of its header ${name} is not one line of plain text`);
     }
     headers[name] = found.value;
@@ -145,6 +145,12 @@ function expandedHeaders(row: ToolServerRow, secrets: Secrets): Readonly<Record<
 }
 
 async function bearerOf(row: ToolServerRow, refused: boolean, deps: LaunchDeps): Promise<string | null> {
+  const token = await tokenOf(row, refused, deps);
+  if (token === null || isSendable(token.trim())) return token;
+  throw new RuntimeError('mcp_error', 'its token is not one line of plain text');
+}
+
+async function tokenOf(row: ToolServerRow, refused: boolean, deps: LaunchDeps): Promise<string | null> {
   if (row.auth_type === 'oauth') return deps.token(row, refused);
   if (row.auth_type !== 'bearer' || refused) return null;
   if (row.auth_token !== null) {

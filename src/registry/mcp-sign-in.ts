@@ -79,15 +79,18 @@ export function createSignIns(deps: SignInDeps) {
     const release = await deps.lock(`mcp-auth:${row.id}`, AbortSignal.timeout(lockMs));
     if (release === null) throw new RuntimeError('mcp_error', 'another process is renewing its sign-in');
     try {
+      const { token: before } = store.signIn(row.id);
       const { client, token } = stored(row);
-      if (token === null) return null;
+      if (before === null || token === null) return null;
       if (isFresh(token, refusedToken)) return token.access_token;
       if (client === null || token.refresh_token === null) return null;
       const { refresh_token } = token;
       const whole = withSecret(client, secretNow(row));
       const tokens = await withFetch(row, null, (fetch) => refreshTokens(whole, refresh_token, fetch, now()));
-      keep(row, { client, token: tokens });
-      return tokens?.access_token ?? null;
+      const renewed = tokens === null ? null : JSON.stringify(tokens);
+      if (store.renewToken(row.id, before, renewed, now())) return tokens?.access_token ?? null;
+      // Whoever signed in or out meanwhile has the last word.
+      return stored(row).token?.access_token ?? null;
     } finally {
       release();
     }
@@ -102,7 +105,13 @@ export function createSignIns(deps: SignInDeps) {
       const refusedToken = refused ? (given.get(row.id) ?? null) : null;
       const { token } = stored(row);
       if (token === null) return null;
-      const current = isFresh(token, refusedToken) ? token.access_token : await refresh(row, refusedToken);
+      const current = isFresh(token, refusedToken)
+        ? token.access_token
+        : await refresh(row, refusedToken).catch((error: unknown) => {
+            // It is renewed before its end: until then it does, where nobody renews it now.
+            if (token.access_token === refusedToken || (token.expires_at ?? 0) <= now()) throw error;
+            return token.access_token;
+          });
       if (current !== null) {
         secrets.register(`${row.name}.token`, current);
         given.set(row.id, current);
@@ -137,18 +146,23 @@ export function createSignIns(deps: SignInDeps) {
             scopes: configured['scopes'] ?? null,
             before: stored(row).client,
             onUrl,
+            onSecret: (value) => secrets.register(`${row.name}.token`, value),
             timeoutMs: answerMs,
             now,
           },
           signal,
         ),
-      );
+      ).catch((error: unknown) => {
+        // A server may say in its refusal what it was sent.
+        throw error instanceof RuntimeError ? new RuntimeError(error.code, secrets.mask(error.message)) : error;
+      });
       deps.record('registry_changed', { registry: 'mcp', name: row.name, change: 'signed_in' }, () =>
         keep(row, {
           client: result.client.dynamic ? result.client : withSecret(result.client, null),
           token: result.tokens,
         }),
       );
+      store.noteError(row.id, null);
     },
 
     /** Forgets the tokens. @returns false when there were none */

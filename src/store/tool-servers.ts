@@ -182,6 +182,23 @@ export function createToolServers(sql: Sql, tenant: string) {
         ),
       );
     },
+
+    /** Puts a token in the place of another. @returns false when that one is there no more: somebody signed in or out */
+    renewToken(serverId: string, before: string, token: string | null, now: number): boolean {
+      return sql.write(
+        'full',
+        () =>
+          sql.run(
+            `UPDATE mcp_auth SET token = ?, updated_at = ?
+             WHERE token = ? AND server_id = (SELECT id FROM mcp_servers WHERE tenant_id = ? AND id = ?)`,
+            token,
+            now,
+            before,
+            tenant,
+            serverId,
+          ) === 1,
+      );
+    },
   };
 }
 

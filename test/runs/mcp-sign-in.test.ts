@@ -174,6 +174,86 @@ describe('signing in to a tool server', () => {
     });
   });
 
+  it.each([
+    [503, '{"error":"temporarily_unavailable"}'],
+    [429, '{"error":"too_many_requests"}'],
+    [502, '<html>bad gateway</html>'],
+  ])('lasts until its end where it cannot be renewed just now (%i)', async (status, text) => {
+    await signIn();
+    expire();
+    fake.answersToken = async () => [status, text];
+    const [before] = app.rows('SELECT token FROM mcp_auth');
+    expect(await app.client.checkMcpServer({ name: 'cloud' })).toMatchObject({ reachable: true });
+    expect(app.rows('SELECT token FROM mcp_auth')).toEqual([before]);
+    app.change(`UPDATE mcp_auth SET token = json_set(token, '$.expires_at', ${Date.now() - 1})`);
+    const own = await app.open();
+    expect(await own.checkMcpServer({ name: 'cloud' })).toMatchObject({
+      reachable: false,
+      server: { state: 'failed' },
+    });
+    fake.answersToken = null;
+    const later = await app.open();
+    expect(await later.checkMcpServer({ name: 'cloud' })).toMatchObject({ reachable: true });
+  });
+
+  it('stays ended, or new, where somebody signs out or in while the old one is renewed', async () => {
+    await signIn();
+    expire();
+    fake.answersToken = async () => {
+      await app.client.signOutMcpServer({ name: 'cloud' });
+      return null;
+    };
+    expect(await app.client.checkMcpServer({ name: 'cloud' })).toMatchObject({ server: { state: 'needs_auth' } });
+    expect(app.rows('SELECT token FROM mcp_auth')).toEqual([{ token: null }]);
+
+    fake.answersToken = null;
+    await signIn();
+    expire();
+    fake.answersToken = async ({ grant_type }) => {
+      if (grant_type !== 'refresh_token') return null;
+      await signIn();
+      return [400, '{"error":"invalid_grant"}'];
+    };
+    const other = await app.open();
+    expect(await other.checkMcpServer({ name: 'cloud' })).toMatchObject({ reachable: true });
+  });
+
+  it('ends what was said of a server that nobody was signed in to', async () => {
+    await app.client.checkMcpServer({ name: 'cloud' });
+    await signIn();
+    const other = await app.open();
+    expect(await other.showMcpServer({ name: 'cloud' })).toMatchObject({ state: 'idle', last_error: null });
+  });
+
+  it('shows neither code nor proof where the server repeats them, nor an answer that may hold a token', async () => {
+    const code = { value: '', proof: '' };
+    fake.answersToken = async (given) => {
+      Object.assign(code, { value: given['code'], proof: given['code_verifier'] });
+      return [400, JSON.stringify({ error: 'invalid_grant', error_description: `${code.value} with ${code.proof}` })];
+    };
+    const masked = '•••(cloud.token) with •••(cloud.token)';
+    await expect(signIn()).rejects.toMatchObject({ code: 'mcp_error', message: masked });
+    expect(code.value).not.toBe('');
+    fake.answersToken = async () => [400, 'access_token=abcdefghijkl'];
+    const status = 'its authorisation server answered with status 400';
+    await expect(signIn()).rejects.toMatchObject({ code: 'mcp_error', message: status });
+    fake.answersToken = async () => [200, '{"token_type":"Bearer","refresh_token":"abcdefghijkl"}'];
+    const form = 'it answered in a form that the protocol does not have';
+    await expect(signIn()).rejects.toMatchObject({ code: 'mcp_error', message: form });
+  });
+
+  it('is refused where the token could not be sent, which would be told in words that repeat it', async () => {
+    fake.answersToken = async () => [200, JSON.stringify({ access_token: 'abcdefgh\nX-A: 1', token_type: 'Bearer' })];
+    const message = 'the token that it gives cannot be sent: it is no line of plain text';
+    await expect(signIn()).rejects.toMatchObject({ code: 'mcp_error', message });
+    // What an earlier version has kept, or an operator has registered.
+    fake.answersToken = null;
+    await signIn();
+    app.change("UPDATE mcp_auth SET token = json_set(token, '$.access_token', 'abcdefgh' || char(10) || 'X-A: 1')");
+    const shown = await app.client.checkMcpServer({ name: 'cloud' });
+    expect(shown).toMatchObject({ reachable: false, reason: 'its token is not one line of plain text' });
+  });
+
   it('that does not reach far enough is told so, with what it lacks', async () => {
     await signIn();
     fake.wants = 'tools files:write';

@@ -24,3 +24,6 @@ export function refusedCredentials(server: string, credentials: Credentials): To
 /** What an operator does about a server that turns out to want credentials. */
 export const signInMend = (server: string): string =>
   `reins mcp update ${server} --auth-type oauth and reins mcp auth ${server}, or --auth-env <VAR> for a token`;
+
+/** Whether a text can be the value of a header: whoever sends another is told so in words that repeat it. */
+export const isSendable = (value: string): boolean => !/[\r\n\0]|[^\t\x20-\x7e\x80-\xff]/.test(value);

@@ -3,9 +3,10 @@ import type {
   OAuthClientInformationMixed,
   AuthorizationServerMetadata,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { isSendable } from './credentials.ts';
 import type { Fetch } from './fetch.ts';
 import { codeInTime, listenForAnswer } from './sign-in-answer.ts';
-import { asRefusal } from './sign-in-refusal.ts';
+import { asRefusal, refused } from './sign-in-refusal.ts';
 import { type Auth, findSignInServer, type SignInServer } from './sign-in-server.ts';
 
 /** A client as an authorisation server knows it, and where that server is: plain JSON. */
@@ -35,6 +36,8 @@ export type SignInOptions = {
   readonly before: SignedClient | null;
   /** Where the operator has to go. */
   onUrl(url: string): void;
+  /** Is told what nobody may see, before a server gets it and may repeat it in its own words. */
+  onSecret(value: string): void;
   readonly timeoutMs: number;
   readonly now: () => number;
 };
@@ -74,6 +77,9 @@ export async function signIn(
     });
     options.onUrl(authorizationUrl.href);
     const authorizationCode = await codeInTime(listener.code, options.timeoutMs, signal);
+    for (const value of [authorizationCode, codeVerifier, information.client_secret]) {
+      if (value !== undefined) options.onSecret(value);
+    }
     const tokens = await auth.exchangeAuthorization(server, {
       ...(metadata === undefined ? {} : { metadata }),
       clientInformation: information,
@@ -99,7 +105,10 @@ export async function refreshTokens(
   now: number,
 ): Promise<Tokens | null> {
   const { refreshAuthorization } = await import('@modelcontextprotocol/sdk/client/auth.js');
-  const { OAuthError, ServerError } = await import('@modelcontextprotocol/sdk/server/auth/errors.js');
+  const errors = await import('@modelcontextprotocol/sdk/server/auth/errors.js');
+  const { OAuthError, ServerError, TemporarilyUnavailableError, TooManyRequestsError } = errors;
+  // What passes is no refusal: whoever is signed in stays so.
+  const passing = [ServerError, TemporarilyUnavailableError, TooManyRequestsError];
   try {
     const tokens = await refreshAuthorization(client.authorization_server, {
       ...(client.metadata === null ? {} : { metadata: client.metadata }),
@@ -110,7 +119,7 @@ export async function refreshTokens(
     });
     return asTokens(tokens, refreshToken, now);
   } catch (error) {
-    if (error instanceof OAuthError && !(error instanceof ServerError)) return null;
+    if (error instanceof OAuthError && !passing.some((one) => error instanceof one)) return null;
     throw asRefusal(error);
   }
 }
@@ -151,6 +160,7 @@ function asTokens(
   now: number,
 ): Tokens {
   const { access_token, refresh_token, expires_in } = given;
+  if (!isSendable(access_token)) throw refused('the token that it gives cannot be sent: it is no line of plain text');
   return {
     access_token,
     refresh_token: refresh_token ?? before,

@@ -18,6 +18,8 @@ export type FakeOauth = {
   hasPages: boolean;
   /** A path whose requests get no answer. */
   silentAt: string | null;
+  /** Stands before the giving of tokens: a status and a text go in their place. */
+  answersToken: ((given: Record<string, string>) => Promise<readonly [number, string] | null>) | null;
   close(): Promise<void>;
 };
 
@@ -29,7 +31,12 @@ export async function fakeOauth(): Promise<FakeOauth> {
     request.on('data', (chunk) => {
       body += String(chunk);
     });
-    request.on('end', () => handle(request, body, response));
+    request.on('end', async () => {
+      const instead =
+        request.url === '/token' ? await fake.answersToken?.(Object.fromEntries(new URLSearchParams(body))) : null;
+      if (instead == null) return handle(request, body, response);
+      response.writeHead(instead[0], { 'content-type': 'application/json' }).end(instead[1]);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -44,6 +51,7 @@ export async function fakeOauth(): Promise<FakeOauth> {
     wants: null,
     hasPages: false,
     silentAt: null,
+    answersToken: null,
     metadata: {
       issuer: origin,
       authorization_endpoint: `${origin}/authorize`,
