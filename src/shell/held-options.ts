@@ -2,6 +2,7 @@ import type { CommandWord } from '../schema/command.ts';
 import { splitWords } from '../text/posix-words.ts';
 import { linesInCode } from './code-lines.ts';
 import { lineOptions } from './line-options.ts';
+import { linesOfJava, runtimeLines } from './runtime-options.ts';
 import { literalWord } from './words.ts';
 
 /** Variables from which a program takes options or code of its own, whatever starts it. */
@@ -22,6 +23,13 @@ const holders: Readonly<Record<string, string>> = {
   ZIPOPT: 'zip',
   MANOPT: 'man',
   FZF_DEFAULT_OPTS: 'fzf',
+  ERL_FLAGS: 'erl',
+  ERL_AFLAGS: 'erl',
+  ERL_ZFLAGS: 'erl',
+  ELIXIR_ERL_OPTIONS: 'erl',
+  GOFLAGS: 'go',
+  RUSTFLAGS: 'rustc',
+  RUSTDOCFLAGS: 'rustc',
 };
 
 /** The program that reads a variable as words of its own; null for any other variable. */
@@ -36,9 +44,13 @@ const holderOf = (name: string): string | null => {
  */
 export function linesHeld(name: string, value: CommandWord): readonly CommandWord[] {
   const program = holderOf(name);
-  if (program === null || value.open) return [];
+  if (value.open) return [];
+  if (program === null && !value.text.includes('-XX:')) return [];
   const { words } = splitWords(value.text);
+  const java = [value.text, ...words].flatMap(linesOfJava);
+  if (program === null) return java;
   const texts = [...new Set([value.text, ...words])].map((text) => text.replace(/^--[\w-]+=/, ''));
   const code = new Set(texts.flatMap((text) => linesInCode(program, text).lines));
-  return [...lineOptions(program, words.map(literalWord)), ...Array.from(code, literalWord)];
+  const given = words.map(literalWord);
+  return [...java, ...lineOptions(program, given), ...runtimeLines(program, given), ...Array.from(code, literalWord)];
 }

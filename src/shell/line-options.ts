@@ -48,7 +48,10 @@ const options: Readonly<Record<string, readonly string[]>> = {
   hg: words('--config -c --command --tool'),
   svn: words('--diff-cmd --diff3-cmd --editor-cmd'),
   npm: words('--script-shell --shell'),
-  cargo: ['--config'],
+  // `cargo rustc` hands the words behind `--` on.
+  cargo: words('--config -C --codegen'),
+  rustc: words('-C --codegen'),
+  rustdoc: words('-C --codegen'),
   fc: ['-e'],
   bind: ['-x'],
   ...Object.fromEntries(words('nc ncat netcat').map((name) => [name, words('-e -c --exec --sh-exec')])),
@@ -183,7 +186,7 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
       return /invoke|cmd|command|method|pager|proxy-auto-detect/i.test(text) ? begins(/^[^=]*=/) : [];
     case 'fzf':
       return /^[\w-]+:/.test(text)
-        ? begins(/^[\w,-]+:(?:execute|execute-silent|become|reload|preview|transform)[(:]/)
+        ? begins(/^[\w,-]+:(?:execute|execute-silent|become|reload|preview|transform)[(:]/).map(unclosed)
         : [value];
     case 'ranger':
       return begins(/^shell\s+(?:-\w+\s+)?/);
@@ -193,6 +196,8 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
     case 'yt-dlp':
       return begins(/^(?:[a-z_]+:)?/);
     case 'cargo':
+    case 'rustc':
+    case 'rustdoc':
       return cargoSetting(value);
     case 'hg':
       return /^[\w.-]+=/.test(text) ? hgSetting(value) : [value];
@@ -200,6 +205,10 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
       return begins(/^:?!/);
   }
 }
+
+/** Without the parenthesis that closes an action, where nothing in the line has opened it. */
+const unclosed = (line: CommandWord): CommandWord =>
+  line.text.includes('(') ? line : { ...line, text: line.text.replace(/\)$/, '') };
 
 /** `--config key="program"` of Cargo: what it starts in place of the compiler, or to run what was built. */
 function cargoSetting(setting: CommandWord): readonly CommandWord[] {

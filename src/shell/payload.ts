@@ -5,6 +5,7 @@ import { filledIn, placeOf, putIn, readBehind } from './filled-in.ts';
 import { type Launcher, launcherOf, launches } from './launchers.ts';
 import { lineOptions } from './line-options.ts';
 import { baseName, shells } from './programs.ts';
+import { runtimeLines } from './runtime-options.ts';
 import { literalWord } from './words.ts';
 
 /** What a command starts besides itself, as far as its words tell. */
@@ -279,8 +280,10 @@ function assigned(word: CommandWord | undefined): readonly Payload[] {
 }
 
 /** What the options of a program that is no launcher have it start. */
-const optionPayloads = (name: string, rest: readonly CommandWord[]): readonly Payload[] =>
-  lineOptions(name, rest).map((word) => ({ kind: 'line', words: [word] }));
+const optionPayloads = (name: string, rest: readonly CommandWord[]): readonly Payload[] => [
+  ...lineOptions(name, rest).map((word) => ({ kind: 'line' as const, words: [word] })),
+  ...runtimeLines(name, rest).map((word) => ({ kind: 'guess' as const, words: [word] })),
+];
 
 /** How many words of a launcher are looked at whose options are not known. */
 const maxBeginnings = 12;
