@@ -12,6 +12,8 @@ export type Handed =
   | { readonly kind: 'line'; readonly words: readonly CommandWord[] }
   /** What may be a line: only one that parses counts. */
   | { readonly kind: 'guess'; readonly words: readonly CommandWord[] }
+  /** A file that a shell reads first, which counts where the line has written it. */
+  | { readonly kind: 'script'; readonly words: readonly CommandWord[] }
   /** A text whose substitutions the shell makes, though quotes kept them from it the first time. */
   | { readonly kind: 'text'; readonly words: readonly CommandWord[] };
 
@@ -23,9 +25,13 @@ const lines: ReadonlySet<string> = new Set(
     'PROMPT_COMMAND PAGER MANPAGER SYSTEMD_PAGER AWS_PAGER GH_PAGER EDITOR VISUAL FCEDIT SUDO_EDITOR SYSTEMD_EDITOR BROWSER ' +
       'SHELL LESSOPEN LESSCLOSE SSH_ASKPASS SUDO_ASKPASS RSYNC_RSH CVS_RSH GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH ' +
       'GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND CC CXX LD AR MAKE RUSTC RUSTDOC ' +
-      'RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER PSQL_EDITOR FZF_DEFAULT_COMMAND BASH_ALIASES BASH_CMDS',
+      'RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER PSQL_EDITOR FZF_DEFAULT_COMMAND CCACHE_PREFIX LESSEDIT BASH_ALIASES BASH_CMDS',
   ),
 );
+
+/** What most likely is one, by the end of its name: `BAT_PAGER`, `KUBE_EDITOR`, `RESTIC_PASSWORD_COMMAND`. */
+const guessedNames =
+  /(?:PAGER|EDITOR|_BROWSER|_ASKPASS|_RSH|_SSH|_SHELL|_COMMAND|PASSCOMMAND|_LAUNCHER|_LINKER|_PROG|DIFFPROG|_EXTERNAL_DIFF)$/;
 
 /** The same by the form of their names; npm takes its own in any case. */
 const lineNames = /^(?:CARGO_TARGET_\w+_(?:RUNNER|LINKER)|CARGO_BUILD_RUST(?:C|DOC)\w*|npm_config_(?:script_)?shell)$/i;
@@ -39,14 +45,22 @@ const expanding: ReadonlySet<string> = new Set(
 
 /** Of a value that a name gets: `export A=b`, `env A=b`, `A=b`. */
 export function valuePayloads(name: string, value: CommandWord): readonly Handed[] {
-  // A file that a shell reads first, and that another command writes.
-  if (value.open && /^(BASH_)?ENV$/.test(name)) return [{ kind: 'line', words: [value] }];
-  const text: readonly Handed[] = substitutes(value.text) ? [{ kind: 'text', words: [value] }] : [];
+  const starts = /^(BASH_)?ENV$/.test(name);
+  // What another command prints.
+  if (value.open && starts) return [{ kind: 'line', words: [value] }];
+  // `BASH_FUNC_ls%%=() { .. }`: a function that every bash below takes over.
+  if (name.startsWith('BASH_FUNC_')) return [{ kind: 'guess', words: [{ ...value, text: `f ${value.text}` }] }];
+  const text: readonly Handed[] = [
+    ...(substitutes(value.text) ? [{ kind: 'text' as const, words: [value] }] : []),
+    ...(starts ? [{ kind: 'script' as const, words: [value] }] : []),
+  ];
   // `|program %s`, as `less` has it.
   const line = value.text.replace(/^\|-?/, '');
   if (!value.open && name.startsWith('GIT_CONFIG_')) return [...text, ...gitSettings(name, value)];
   const started = (lines.has(name) || lineNames.test(name)) && line !== '' && !value.open;
   if (started) return [...text, { kind: 'line', words: [{ ...value, text: line }] }];
+  if (guessedNames.test(name) && line !== '' && !value.open)
+    return [...text, { kind: 'guess', words: [{ ...value, text: line }] }];
   return [...text, ...linesHeld(name, value).map((word) => ({ kind: 'guess' as const, words: [word] }))];
 }
 

@@ -34,8 +34,8 @@ const quoted = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\x60(?:[^\x60\\]|\
 const blanks = String.raw`\s{0,16}`;
 const calls = new RegExp(
   // `/x/.exec(..)` looks into a text.
-  `(?<!/[a-z]{0,6}\\.)(?:(?:system|exec)\\s{1,16}|(?:system\\d?|exec(?!ute)[a-z]{0,12}|spawn[a-z]{0,12}|popen\\d?|run|call|check_(?:call|output)|` +
-    `get(?:status)?output|os\\.execute|shell_exec|passthru|proc_open|create_subprocess_\\w{1,12}|Command(?:\\.new)?|cmd)${blanks}\\(${blanks})` +
+  `(?<!/[a-z]{0,6}\\.)(?:(?:system|exec|spawn)\\s{1,16}|(?:system\\d?|exec(?!ute)[a-z]{0,12}|spawn[a-z]{0,12}|popen\\d?|capture\\w{1,3}|run|call|check_(?:call|output)|` +
+    `get(?:status)?output|os\\.execute|shell_exec|passthru|proc_open|create_subprocess_\\w{1,12}|System\\.shell|Command(?:\\.new)?|cmd)${blanks}\\(${blanks})` +
     `[[(]?${blanks}((?:${quoted})(?:${blanks},${blanks}[[(]?${blanks}(?:${quoted})){0,32})`,
   'gi',
 );
@@ -43,6 +43,9 @@ const literals = new RegExp(quoted, 'g');
 /** Perl and Ruby: `qx(..)`, `%x(..)`, `system qw(..)`. */
 const percent = /(?:\bqx|%x|\b(?:system|exec)\s{0,16}\(?\s{0,16}qw)\s{0,16}[/({[|!]([^/)}\]|!]{1,512})[/)}\]|!]/g;
 const backticks = /`([^`]{1,4096})`/g;
+/** Perl and Ruby: `open(F, "line|")`, `open F, "-|", "program"`, `open("|line")`. */
+const opens =
+  /\bopen\b\s{0,16}\(?[^"';)]{0,64}["'](?:\+?[<>]?)\s{0,16}(?:\|([^"']{1,512})["']|([^"'|]{1,512})\|["']|(?:-\||\|-)["']\s{0,16},\s{0,16}["']([^"']{1,512})["'])/g;
 const running: ReadonlySet<string> = new Set('perl raku ruby jruby irb pry php julia'.split(' '));
 
 const bang = [/^[ \t]*!(?![=<>])[ \t]*(.+)/gm];
@@ -74,7 +77,18 @@ const escapes: Readonly<Record<string, readonly RegExp[]>> = {
     /\\(?:gx?|o|out|w|write)\s{0,16}\|\s{0,16}(.+)/g,
   ]),
   ...each('mysql mariadb', [/(?:^|[;\n])[ \t]{0,16}(?:\\!|system|\\P|pager)[ \t]+([^;\n]+)/g]),
-  ...each('sqlite3 sqlite', [/^[ \t]*\.(?:she?l?l?|sys?t?e?m?)[ \t]+(.+)/gm]),
+  ...each('sqlite3 sqlite duckdb', [
+    /^[ \t]*\.(?:she?l?l?|sys?t?e?m?)[ \t]+(.+)/gm,
+    /^[ \t]*\.(?:once|output|import)[ \t]+["']?\|([^"'\n]+)/gm,
+  ]),
+  ...each('tex pdftex latex pdflatex xelatex lualatex', [/\\write18\s{0,16}\{([^}]{1,512})/g]),
+  ...each('rpm', [/%\(([^\n]+)\)/g]),
+  ...each('ipython', bang),
+  ...each('ghci', [/^[ \t]*:!(.+)/gm]),
+  ...each('rake', [/\bsh\s{1,16}\(?\s{0,16}["']([^"'\n]{1,512})["']/g]),
+  ...each('rails mongosh mongo flask django-admin exiftool iex mix ghc', []),
+  ...each('groovy scala', [/"([^"\n]{1,512})"\s{0,16}\.?\s{0,16}(?:execute\(|!)/g]),
+  ...each('clojure clj', [/\(\S{0,64}\bsh\s{1,16}"([^"]{1,512})"/g]),
   ...each('m4', [/syscmd\([ \t]{0,16}`?([^')]+)/g]),
   ...each('make gmake bmake', [
     /\$[({]shell[ \t]+([^)}\n]+)/g,
@@ -126,7 +140,8 @@ export const scriptsOf = (rest: readonly CommandWord[]): readonly CommandWord[] 
     return option === word.text ? rest.slice(index + 1, index + 2) : [literalWord(word.text.slice(option.length))];
   });
 
-function callsIn(text: string, name = ''): readonly string[] {
+/** What code spells out behind the names of functions that start programs. */
+export function callsIn(text: string, name = ''): readonly string[] {
   if (!/["'`]|qx|%x|qw/.test(text)) return [];
   const spelled = firstGroups(calls, text, maxLines).flatMap((found) => {
     const words = (found.match(literals) ?? []).map((word) => decodeEscapes(word.slice(1, -1)).replaceAll('\\`', '`'));
@@ -135,7 +150,11 @@ function callsIn(text: string, name = ''): readonly string[] {
     return words.length > 1 ? [first, together] : [first];
   });
   if (!running.has(name.replace(/[0-9.]+$/, ''))) return spelled;
-  return [...spelled, ...firstGroups(percent, text, maxLines), ...firstGroups(backticks, text, maxLines)];
+  const opened = Array.from(text.matchAll(opens), ([, one, two, three]) => one ?? two ?? three ?? '').slice(
+    0,
+    maxLines,
+  );
+  return [...spelled, ...opened, ...firstGroups(percent, text, maxLines), ...firstGroups(backticks, text, maxLines)];
 }
 
 /** Of the words of `sed`: those that are a script. */

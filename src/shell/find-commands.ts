@@ -2,14 +2,14 @@ import type { CommandRedirect, CommandWord, FoundCommand, Origin } from '../sche
 import { valuePayloads } from './assigned.ts';
 import { createDirectories } from './directories.ts';
 import { createGivenValues } from './given-values.ts';
-import { type Around, createInputs, isProgram, unseen } from './inputs.ts';
+import { type Around, createInputs, isProgram } from './inputs.ts';
 import { listsRead } from './lists.ts';
 import { createNamedLines } from './named-lines.ts';
 import { createNames } from './names.ts';
 import { anything } from './origins.ts';
 import { baseName } from './programs.ts';
 import { createReveal } from './revealed.ts';
-import { createScriptFiles, filesWritten } from './script-files.ts';
+import { createScriptFiles } from './script-files.ts';
 import type { ParseScript, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { createStarted, type Doubts, widening } from './started.ts';
 import { codeRead, wordsRead } from './taken-input.ts';
@@ -151,12 +151,11 @@ function createFinder(parse: ParseScript | null) {
     input: readonly string[],
   ): void => {
     const targets = redirects.flatMap(({ target, writes }) => (writes && target !== null ? [target.text] : []));
-    const { paths, reads } = filesWritten(words);
     if (targets.length > 0) {
       const texts = inputs.written(words.length === 0 ? step.input : [step]);
       for (const path of new Set(targets)) files.put(path, texts);
     }
-    for (const path of paths) files.put(path, reads ? input : [unseen]);
+    files.wrote(words, input);
     if (repeats) files.startAgain();
   };
 
@@ -179,7 +178,7 @@ function createFinder(parse: ParseScript | null) {
       return;
     }
     const known = around.input.filter((text) => !isProgram(text));
-    const code = files.code(words);
+    const code = files.code(words).map(({ text }) => text);
     const read = [...codeRead(words, known), ...code, ...wordsRead(words, known)].map(literalWord);
     const patched = inputs.patchesOf(words, redirects, around);
     const values = [...read, ...listsRead(words, around.origins), ...patched.names];

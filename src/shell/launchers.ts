@@ -175,8 +175,15 @@ const launchers: Readonly<Record<string, Launcher>> = {
       'rlwrap logsave sem rush entr watchexec nodemon concurrently cross-env dotenv dotenvx hyperfine valgrind gdb lldb rr ' +
       'perf tmux screen zellij mosh pdsh expect socat nix-shell lxc-attach machinectl vagrant distrobox toolbox ' +
       'xterm x-terminal-emulator gnome-terminal konsole xfce4-terminal kitty alacritty foot wezterm urxvt sshpass autossh et ' +
-      'ifne pee ts xe xjobs clush wsl adb arch xcrun choom setlock nq tsp',
+      'ifne pee ts xe xjobs clush wsl adb arch xcrun choom setlock nq tsp ' +
+      'abduco dtach arch-chroot env-cmd lockf mispipe coreutils uutils sandbox-exec rust-parallel reflex plink pssh ' +
+      'parallel-ssh chokidar',
   ),
+  ...loose('doppler op infisical teller aws-vault chamber honcho foreman fnm nvm volta pixi multipass salt xdotool', [
+    'run',
+    'exec',
+    'cmd.run',
+  ]),
   ...loose('uv poetry pipenv hatch pdm rye conda mamba micromamba', ['run', 'tool']),
   ...loose('kubectl oc nerdctl lxc incus crictl ctr bundle mise asdf rbenv pyenv nodenv opam', [
     'exec',
@@ -192,7 +199,8 @@ const launchers: Readonly<Record<string, Launcher>> = {
   ...loose('gcloud fly flyctl heroku', ['ssh', 'run', 'console'], true),
   ...loose('ip', ['exec'], true),
   ...loose('cmake', ['-E'], true),
-  ...loose('bun', ['x'], true),
+  ...loose('bun', ['x', 'exec'], true),
+  ...loose('pm2', ['start'], true),
   ...loose('npm', ['exec', 'x'], true),
   at: launcher('-l -m -M -v -V', '-f -q -t', { payload: 'none' }),
   batch: launcher('-m -v', '-f -q', { payload: 'none' }),

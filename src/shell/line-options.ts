@@ -40,7 +40,7 @@ const options: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(words('apt apt-get aptitude').map((name) => [name, words('-o --option')])),
   dpkg: words('--pre-invoke --post-invoke --status-logger'),
   ansible: words('-a --args'),
-  just: words('--shell --command'),
+  just: words('--shell --command -c'),
   fzf: words('--preview --bind'),
   bat: ['--pager'],
   batcat: ['--pager'],
@@ -53,6 +53,11 @@ const options: Readonly<Record<string, readonly string[]>> = {
   rustc: words('-C --codegen'),
   rustdoc: words('-C --codegen'),
   fc: ['-e'],
+  jobs: ['-x'],
+  history: ['-s'],
+  ...Object.fromEntries(
+    words('nu xonsh elvish pwsh powershell').map((name) => [name, words('-c --command -Command --commands')]),
+  ),
   bind: ['-x'],
   ...Object.fromEntries(words('nc ncat netcat').map((name) => [name, words('-e -c --exec --sh-exec')])),
   ...Object.fromEntries(words('mapfile readarray compgen complete').map((name) => [name, ['-C']])),
@@ -72,6 +77,7 @@ const gitOptions: Readonly<Record<string, readonly string[]>> = {
   archive: ['--exec'],
   'send-email': words('--sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd'),
   instaweb: words('-d --httpd'),
+  daemon: ['--access-hook'],
   merge: ['--editor'],
   'filter-branch': words('--tree-filter --index-filter --env-filter --msg-filter --commit-filter --tag-name-filter'),
 };
@@ -79,6 +85,20 @@ const gitOptions: Readonly<Record<string, readonly string[]>> = {
 /** Settings by which `git` starts a program, by how their names end: each of its commands has some. */
 const gitSetting =
   /^(?:pager|credential|gpg)\.|(?:command|cmd|editor|pager|program|hook|filter|driver|textconv|clean|smudge|process|helper|tunnel|pack|vcs|askpass|fsmonitor|gitproxy|external|httpd|smtpserver)$/is;
+
+/** Options that most likely hold a line, by the end of their names, of programs that are in no table. */
+const guessedOption =
+  /^--(?:[\w-]*[-_])?(?:pager|exec|command|cmd|editor|preview|askpass|launcher|linker|renderer|run_under|prgbox)(?:=|$)/;
+
+/** Of a program that is in no table: what may be a line, by the names of its options. */
+export function guessedLines(name: string, rest: readonly CommandWord[]): readonly CommandWord[] {
+  if (name === 'git' || Object.hasOwn(options, name)) return [];
+  return rest.flatMap((word, index) => {
+    const found = guessedOption.exec(word.text)?.[0];
+    if (found === undefined) return [];
+    return found.endsWith('=') ? [cut(word, found.length)] : rest.slice(index + 1, index + 2);
+  });
+}
 
 /** The lines that a command has started by its options. Linear in its words. */
 export function lineOptions(name: string, rest: readonly CommandWord[]): readonly CommandWord[] {
@@ -164,6 +184,8 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
     case 'svn':
     case 'npm':
     case 'fc':
+    case 'jobs':
+    case 'history':
     case 'ansible':
     case 'mapfile':
     case 'readarray':
@@ -188,6 +210,13 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
       return /^[\w-]+:/.test(text)
         ? begins(/^[\w,-]+:(?:execute|execute-silent|become|reload|preview|transform)[(:]/).map(unclosed)
         : [value];
+    // The line of another shell: `& program`, `^program`.
+    case 'nu':
+    case 'xonsh':
+    case 'elvish':
+    case 'pwsh':
+    case 'powershell':
+      return begins(/^[&^]?\s*/);
     case 'ranger':
       return begins(/^shell\s+(?:-\w+\s+)?/);
     case 'bind':

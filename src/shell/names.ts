@@ -36,6 +36,8 @@ export function createNames(spent: (what: string) => void) {
   return {
     forget,
     mayHold,
+    /** The line gives it something, known or not. */
+    isGiven: (name: string): boolean => variables.has(name),
     valuesOf: (name: string): readonly string[] => variables.get(name)?.values ?? [],
 
     /** The words that a word becomes; one that is too much stays as it is written. */

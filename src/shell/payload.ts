@@ -3,7 +3,7 @@ import { builtinPayloads, type Handed, substitutesIn, valuePayloads } from './as
 import { type CodeLines, linesInCode, linesOfSed } from './code-lines.ts';
 import { filledIn, placeOf, putIn, readBehind } from './filled-in.ts';
 import { type Launcher, launcherOf, launches } from './launchers.ts';
-import { lineOptions } from './line-options.ts';
+import { guessedLines, lineOptions } from './line-options.ts';
 import { baseName, shells } from './programs.ts';
 import { runtimeLines } from './runtime-options.ts';
 import { literalWord } from './words.ts';
@@ -138,8 +138,8 @@ function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payl
     }
     if (/^--(rcfile|init-file)$/.test(text)) {
       const file = rest[at + 1];
-      const read = file === undefined ? null : scriptPayload(file, []);
-      if (read !== null && read.kind !== 'words') first.push(read);
+      const read = file === undefined ? null : scriptPayload(file, [file]);
+      if (read !== null) first.push(read.kind === 'words' ? { ...read, kind: 'script' } : read);
       at += 1;
     }
     if (/^[-+][A-Za-z]*[oO]$/.test(text)) at += 1;
@@ -282,7 +282,10 @@ function assigned(word: CommandWord | undefined): readonly Payload[] {
 /** What the options of a program that is no launcher have it start. */
 const optionPayloads = (name: string, rest: readonly CommandWord[]): readonly Payload[] => [
   ...lineOptions(name, rest).map((word) => ({ kind: 'line' as const, words: [word] })),
-  ...runtimeLines(name, rest).map((word) => ({ kind: 'guess' as const, words: [word] })),
+  ...[...runtimeLines(name, rest), ...guessedLines(name, rest)].map((word) => ({
+    kind: 'guess' as const,
+    words: [word],
+  })),
 ];
 
 /** How many words of a launcher are looked at whose options are not known. */

