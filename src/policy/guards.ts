@@ -11,6 +11,7 @@ import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
 import { ownIn } from './taken-along.ts';
+import { throughLinks } from './through-links.ts';
 import { unnamedWrite } from './unnamed-writes.ts';
 
 /** Walls and floors (02 §8.1) over the guarded paths of 11 §6.1. Each answer names what was touched, or is null. */
@@ -93,7 +94,8 @@ function writtenBy(analysis: Analysis, scope: Scope): readonly string[] {
       placesOfWord(word, command, scope.host),
     );
   });
-  return analysis.unread === null ? known : [...known, ...redirectTargets(analysis)];
+  const through = throughLinks(known, analysis.commands, scope.host, scope.path);
+  return analysis.unread === null ? through : [...through, ...redirectTargets(analysis)];
 }
 
 function shellFloor(scope: Scope): string | null {

@@ -2,6 +2,7 @@ import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import type { Analysis } from './analysis.ts';
 import { pathsInCode } from './code-paths.ts';
+import { linksMade } from './links-made.ts';
 import type { PathValue } from './paths.ts';
 
 /** Reads a path text of the call under judgement. */
@@ -21,6 +22,7 @@ export function namedPaths(
   for (const command of analysis.commands) {
     for (const places of placesOfWords(command.words, texts, command, host)) named.add(places);
     for (const { target } of command.redirects) if (target !== null) named.add(placesOfWord(target, command, host));
+    for (const { to } of linksMade(command)) named.add(placesOfWord(to, command, host));
     for (const value of command.values) named.add(placesOfWord(value, command, host));
   }
   if (analysis.unread !== null) named.add(analysis.pieces().map((piece) => expandHome(piece, host)));

@@ -14,6 +14,9 @@ export type PathValue = {
   perProcess(): boolean;
 };
 
+/** What a process that only the shell can tell (`$$`, `$PPID`) opens, where it is, and what it holds. */
+const ofSomeProcess = /^\/+proc\/+[^/]*\$[^/]*\/+(?:task\/+[^/]+\/+)?(?:cwd|root|fd|exe|environ|mem|map_files)(?:\/|$)/;
+
 const drive = /^[A-Za-z]:(\/|$)/;
 
 /** A drive is a root where there are drives; elsewhere `C:` is a name like another, and a path behind it a relative one. */
@@ -67,6 +70,7 @@ export function pathValue(text: string, host: PolicyHost): PathValue {
       return real;
     },
     perProcess() {
+      if (ofSomeProcess.test(absolute)) return true;
       // Most paths have neither links nor a way back, and need no look at each of their names.
       const plain = !absolute.includes('..') && !/^\/+(proc|dev)\//.test(absolute) && this.real() === lexical;
       return !plain && host.perProcess(absolute);

@@ -2,6 +2,7 @@ import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import { placesOfWord, type ReadPath } from './named-paths.ts';
+import { operandsOf } from './placed-operands.ts';
 import { textsByOption } from './text-options.ts';
 
 /** Programs that put what they are given into a directory under the name that it has: `cp conf/AGENTS.md .`. */
@@ -43,21 +44,6 @@ const linkedHere = (name: string, operands: ReturnType<typeof operandsOf>): Retu
   /^g?ln$/.test(name) && operands.sources.length === 0
     ? { sources: operands.targets, targets: [{ text: '.', path: '.', open: false }] }
     : operands;
-
-function operandsOf(rest: readonly CommandWord[]): {
-  readonly sources: readonly CommandWord[];
-  readonly targets: readonly CommandWord[];
-} {
-  const at = rest.findIndex(({ text }) => /^(?:-[A-Za-z]*t|--target-directory)$/.test(text));
-  const attached = rest.flatMap(({ path }) => /^--target-directory=(.+)$/s.exec(path)?.[1] ?? []);
-  const behind = at === -1 ? undefined : rest[at + 1];
-  const all = rest.filter((word) => !word.text.startsWith('-') && word !== behind);
-  const named = [
-    ...(behind === undefined ? [] : [behind]),
-    ...attached.map((path) => ({ text: path, path, open: false })),
-  ];
-  return named.length > 0 ? { sources: all, targets: named } : { sources: all.slice(0, -1), targets: all.slice(-1) };
-}
 
 const lastName = (path: string): string => path.replace(/\/+$/, '').split('/').at(-1) ?? '';
 

@@ -132,6 +132,10 @@ function takenBy(
   const admits = (path: string, real: string, reach: Reach): boolean =>
     reach.admits(path, real, kindOfPath(path, host)) &&
     (reach.holding === undefined || mayHold(path, reach.holding, host));
+  // `{}/notes`: what is listed is the directory above.
+  const inner = !unknown.split && /^(?:\/(?!\.\.?(?:\/|$))[^/*?[{]+)+$/.test(unknown.behind) ? unknown.behind : '';
+  const listedPath = (path: string): string =>
+    inner !== '' && path.endsWith(inner) ? path.slice(0, -inner.length) || '/' : path;
   const taken = (real: string, reach: Reach | null): Taken => ({
     given: `${word.text} of ${name}`,
     verb: 'may be',
@@ -142,7 +146,7 @@ function takenBy(
     admits: once((path) =>
       // Whoever takes a directory whole takes what lies in it.
       (takes ? [path, ...above(path, real)] : [path]).some(
-        (one) => fits(one, reach === null) && (reach === null || admits(one, real, reach)),
+        (one) => fits(one, reach === null) && (reach === null || admits(listedPath(one), real, reach)),
       ),
     ),
   });

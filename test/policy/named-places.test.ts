@@ -49,6 +49,13 @@ describe('a place that a line names in a roundabout way', () => {
     `python3 -c 'print(open(".reins/local.db").read())'`,
     'node -e \'require("fs").readFileSync(`.reins/local.db`)\'',
     `perl -e 'open F, "+< .reins/local.db"'`,
+    // Below a link that the line makes.
+    'ln -s .reins q; echo x > q/y',
+    'ln -s ../.reins sub/q && echo x > sub/q/y',
+    'ln -s .reins a; ln -s a b; echo x > b/y',
+    'ln -sfn ~/.reins q; cp x y; echo x >> q/hitl-policy.json',
+    'ln -st sub ../.reins; echo x > sub/.reins/y',
+    'ln -s ../.reins/local.db sub/q; cat sub/q',
   ])('is a wall all the same: %s', async (line) => {
     expect(await verdict(line, 'all')).toBe('deny control_plane');
   });
@@ -77,6 +84,7 @@ describe('a place that a line names in a roundabout way', () => {
     "sed -n 'w/home/u/.ssh/authorized_keys' a",
     'case ~/.ssh/x in *) :;; esac',
     'case x in y) cat ~/.ssh/x;; esac',
+    'ln -s ../id_rsa keys/k; cat keys/k',
   ])('is where a rule denies it: %s', async (line) => {
     expect(await verdict(line, 'open')).toBe('deny matched_rule');
   });
@@ -91,6 +99,16 @@ describe('a place that a line names in a roundabout way', () => {
     'curl -sSfLo.reins/x http://x.test',
     'sort -uo.git/hooks/pre-commit x',
     'cp -at.git/hooks x',
+    // What is written below a link that the line makes lies where the link leads.
+    'ln -s /var/x q; echo x > q/y',
+    'ln -s /var/x/y z && echo x >> z',
+    'mkdir a; ln -s /var/x a/b; echo x > a/b/y',
+    'ln -s ../../.. q; echo x > q/y',
+    'ln -s /var/x; echo x > x/y',
+    // Of a process that only the shell can tell.
+    'cat /proc/$$/cwd/notes',
+    'cat /proc/$PPID/root/srv/notes',
+    'cat < /proc/"$BASHPID"/fd/3',
   ])('is asked about where only so much can be told: %s', async (line) => {
     expect(await verdict(line, 'all')).toBe('approve floor');
   });
@@ -112,6 +130,8 @@ describe('a place that a line names in a roundabout way', () => {
     `git commit -m 'say what ".reins/x" is'`,
     'f() { echo "$1"; }; f a; f b',
     "trap 'rm -f x.tmp' EXIT; wc -l README.md",
+    'ln -s ../dist/cli.js bin/cli; echo x > bin/other',
+    'ln -sfn releases/3 current && echo x > current/notes',
   ])('is none in an ordinary line: %s', async (line) => {
     expect(await verdict(line, 'open')).toBe('allow default_action');
   });

@@ -151,6 +151,19 @@ describe('an operand that only the run knows', () => {
     ['ls -a vendor | xargs -I{} cp -r vendor/{} x', '**/.aws/**', 'vendor/{} of cp may be /srv/p/vendor/.aws'],
     ['find vendor -type f | xargs tar c', '**/.aws/**', '{} of tar may be /srv/p/vendor/.aws/credentials'],
     ['find ~ -type f -exec cat {} +', '~/.ssh/**', '{} of cat may be /home/u/.ssh/id'],
+    // The directory of a name that stands behind it.
+    [
+      'ls | xargs -I{} cat {}/.aws/credentials',
+      'vendor/**',
+      '{}/.aws/credentials of cat may be /srv/p/vendor/.aws/credentials',
+    ],
+    ['find . -type d -exec cat {}/b.ts \\;', 'src/b.ts', '{}/b.ts of cat may be /srv/p/src/b.ts'],
+    // The second list of a `find`, whatever the first one makes of a path.
+    ["find . -name x , -name '.s*' -exec cat {} +", '**/.secret', '{} of cat may be /srv/p/src/deep/.secret'],
+    // What `xargs` has listed.
+    ['find . -type f | xargs ls | xargs cat', 'src/b.ts', '{} of cat may be /srv/p/src/b.ts'],
+    ['find . -type f | xargs grep -l x | xargs cat', 'src/b.ts', '{} of cat may be /srv/p/src/b.ts'],
+    ['cat names | xargs ls | xargs cat', 'src/b.ts', '{} of cat may be /srv/p/src/b.ts'],
   ])('says what it may be: %s under a deny of %s', async (line, denied, held) => {
     expect(await verdict(line, denied)).toBe(`approve rule 1 cannot be judged: ${held}, which matches ${denied}`);
   });
@@ -197,6 +210,9 @@ describe('an operand that only the run knows', () => {
     'X=$(mktemp -d); cp a.ts "$X/"',
     'seq 3 | xargs -I{} touch f{}',
     'cat $X',
+    'find src -name "*.ts" | xargs ls -t | xargs cat',
+    'find src -name "*.ts" | xargs grep -l x | xargs sed -i s/a/b/',
+    'ls | xargs -I{} cat {}/b.ts',
     'echo "$(date): $(cat names)"',
   ])('is let be where it can be nothing that is denied or ours: %s', async (line) => {
     expect(await verdict(line, '**/.env', '**/.ssh/**', '/etc/shadow')).toBe('allow');
