@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
-import { lookAt, systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason, writeFault } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
 import { checkCompanions, companionEndings } from './companions.ts';
 import { ensureUserDirectory } from './user-directory.ts';
@@ -71,7 +71,7 @@ export function machineKey(reinsHome: string, create: boolean): Uint8Array | nul
 
 /**
  * The content of a small file that only the user may read, made by whoever comes first.
- * @throws RuntimeError config_invalid as `readPrivateFile`, and when it cannot be made
+ * @throws RuntimeError config_invalid as `readPrivateFile`; config_invalid or storage when it cannot be made
  */
 export function ensurePrivateFile(path: string, make: () => Uint8Array): Uint8Array {
   const there = readPrivateFile(path);
@@ -92,7 +92,7 @@ export function ensurePrivateFile(path: string, make: () => Uint8Array): Uint8Ar
     syncDirectory(dirname(path));
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') {
-      throw new RuntimeError('config_invalid', `The file ${path} cannot be created: ${systemReason(error)}.`, {
+      throw new RuntimeError(writeFault(error), `The file ${path} cannot be created: ${systemReason(error)}.`, {
         cause: error,
         // Only files of the user-level directory are made here.
         hints: [lookAt(error, dirname(path)), 'export REINS_HOME=<directory>'],

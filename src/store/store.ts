@@ -17,7 +17,7 @@ import type { Sql } from './sql.ts';
 import { stillThere, type StillThere } from './still-there.ts';
 import { initialise, migrate, ensureWal } from './upgrade.ts';
 import { quote } from '../text/quote.ts';
-import { lookAt, systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason, writeFault } from '../text/system-reason.ts';
 
 /** True in a build for tests alone; the sources as they stand have none. */
 declare const FAIL_POINTS: boolean | undefined;
@@ -178,7 +178,8 @@ function makeFile(path: string): boolean {
   } catch (error) {
     const missing = codeOf(error) === 'ENOENT';
     const why = missing ? `there is no directory ${dirname(path)}` : systemReason(error);
-    throw new RuntimeError('config_invalid', `The database ${path} cannot be created: ${why}.`, {
+    const code = missing ? 'config_invalid' : writeFault(error);
+    throw new RuntimeError(code, `The database ${path} cannot be created: ${why}.`, {
       cause: error,
       hints: missing ? [`mkdir -m 700 ${quote(dirname(path))}`] : [lookAt(error, dirname(path))],
     });

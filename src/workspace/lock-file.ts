@@ -15,7 +15,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { ownerIsDead, processOwner } from '../store/owner.ts';
 import { ensureUserDirectory } from '../store/user-directory.ts';
 import { quote } from '../text/quote.ts';
-import { lookAt, systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason, writeFault } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
 
 /** 11 §4.2, 02 §14.7. */
@@ -32,7 +32,8 @@ export function lockPolicies(home: string, now: () => number): Promise<() => voi
 
 /**
  * Takes an advisory lock file for the time of one small write.
- * @returns the function that gives it back. @throws RuntimeError in_use after 5 s, config_invalid when it cannot be made
+ * @returns the function that gives it back.
+ * @throws RuntimeError in_use after 5 s; config_invalid or storage when it cannot be made
  */
 export async function lockFile(path: string, now: () => number): Promise<() => void> {
   const owner = `${processOwner('file')} ${randomBytes(4).toString('hex')}`;
@@ -66,7 +67,7 @@ function tryLock(path: string, owner: string): boolean {
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
-    throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${systemReason(error)}.`, {
+    throw new RuntimeError(writeFault(error), `The file ${path} cannot be made: ${systemReason(error)}.`, {
       cause: error,
       hints: [lookAt(error, dirname(path))],
     });

@@ -211,6 +211,24 @@ describe('DUR-002: a disk without any room', () => {
     });
   });
 
+  test('is a disk that is full, and no set-up that is wrong, to the first files of a user', () => {
+    const home = join(world.home, '.reins');
+    for (const [command, name, what] of [
+      ['init', 'trust.json.lock', 'made'],
+      ['session new a', 'machine.key', 'created'],
+    ] as const) {
+      for (const directory of [home, join(world.workspace, '.reins')])
+        rmSync(directory, { recursive: true, force: true });
+      const { code, stdout, stderr } = runWithoutRoom(...command.split(' '));
+      expect([code, stdout, stderr.split('\n')[0]]).toEqual([
+        1,
+        '',
+        `reins: The file ${join(home, name)} cannot be ${what}: file too large.`,
+      ]);
+      expect(readdirSync(home)).toEqual([]);
+    }
+  });
+
   test('keeps no empty file of a database that could not be made', () => {
     const { code, stderr } = runWithoutRoom('--db', 'new.db', 'session', 'new', 'a');
     expect([code, stderr]).toEqual([1, expect.stringContaining('new.db cannot be written')]);
