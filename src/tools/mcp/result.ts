@@ -15,7 +15,7 @@ const mostFiles = 100;
 /** What a server answered, for the model (05 §10.5.4). Nothing is fetched; bytes go to the spool. */
 export function readResult(result: Members, where: Where): ToolResult {
   const keep = createKeeper(where);
-  const parts = Array.isArray(result['content']) ? result['content'].filter(isObject) : [];
+  const parts = partsOf(result['content']);
   const structured = isObject(result['structuredContent']) ? result['structuredContent'] : null;
   if (result['isError'] === true) {
     const text = parts.map((part) => partText(part, keep)).join('\n');
@@ -28,6 +28,12 @@ export function readResult(result: Members, where: Where): ToolResult {
   if (structured === null) return { ok: true, value: lines.join('\n') };
   return { ok: true, value: lines.length === 0 ? structured : [JSON.stringify(structured), ...lines].join('\n') };
 }
+
+/** Some servers give a text, or one part, where a list of parts belongs: said is what they said. */
+const partsOf = (content: unknown): readonly Members[] =>
+  (Array.isArray(content) ? content : [content])
+    .map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part))
+    .filter(isObject);
 
 function partText(part: Members, keep: Keep): string {
   const text = (name: string): string => (typeof part[name] === 'string' ? part[name] : '');

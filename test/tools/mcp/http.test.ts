@@ -1,11 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { callWith, freePort, resultOf, type Remote, type Tried, tryUrl } from './support.ts';
 import { type FakeHttp, fakeHttp, type Instead } from './fake-http.ts';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
@@ -264,6 +265,41 @@ describe('a call', () => {
       kind: 'lost',
       reason: 'the server closed the stream',
     });
+  });
+
+  it('whose stream says nothing for five minutes is unknown, and each byte begins them anew', async () => {
+    let stream: ServerResponse | null = null;
+    const tell = (progress: number): void => {
+      const params = { progressToken: 2, progress };
+      stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params })}\n\n`);
+    };
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      stream = response;
+      tell(1);
+      return true;
+    });
+    const connection = connect(fake.url, {}, { callTimeoutMs: 3_600_000 });
+    await connection.connect(false);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let heard = (): void => {};
+    const next = (): Promise<void> => new Promise((resolve) => (heard = resolve));
+    let first = next();
+    const ended = connection.call('echo', {}, { signal: new AbortController().signal, onProgress: () => heard() });
+    await first;
+    vi.advanceTimersByTime(299_000);
+    first = next();
+    tell(2);
+    await first;
+    vi.advanceTimersByTime(299_000);
+    first = next();
+    tell(3);
+    await first;
+    vi.advanceTimersByTime(300_000);
+    const steps = setInterval(() => vi.advanceTimersByTime(60), 5);
+    expect(await ended).toEqual({ kind: 'lost', reason: 'the stream was silent for five minutes' });
+    clearInterval(steps);
   });
 
   it.each([

@@ -25,6 +25,28 @@ describe('a tool of a server, as a model is offered it', () => {
     expect(Buffer.byteLength(spec.description)).toBeLessThanOrEqual(4096);
   });
 
+  it('loses the descriptions of its members before it is left out for its size, but no member of that name', () => {
+    const text = { type: 'string', description: 'more '.repeat(2000) };
+    const properties = {
+      description: text,
+      a: { ...text, items: [text] },
+      b: { type: 'object', properties: { c: text } },
+    };
+    const { spec } = mcpTool(server(), definition({ inputSchema: { type: 'object', properties } }));
+    const plain = { type: 'string' };
+    expect(spec.input_schema).toEqual({
+      type: 'object',
+      properties: {
+        description: plain,
+        a: { ...plain, items: [plain] },
+        b: { type: 'object', properties: { c: plain } },
+      },
+    });
+    const wide = { type: 'string', enum: Array.from({ length: 5000 }, (_, index) => `value ${index}`) };
+    const refused = mcpTool(server(), definition({ inputSchema: { type: 'object', properties: { wide } } }));
+    expect(refused.offered).toBe(false);
+  });
+
   it('is never one that only reads, whatever the server says', () => {
     expect(mcpTool(server(), definition({ annotations: { readOnlyHint: true } })).spec.read_only).toBe(false);
   });
