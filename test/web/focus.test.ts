@@ -97,11 +97,17 @@ it('lets no key move or approve another ask that was typed into a field which ha
   await expect.poll(() => card.count()).toBeGreaterThan(1);
   const id = String(await card.first().getAttribute('data-ask'));
   await card.first().getByRole('button', { name: 'Deny with feedback…' }).click();
-  await page.getByLabel('What the model is told').fill('no, ');
   const { binding } = await world.served.client.getApproval({ id });
-  await world.served.client.answerApproval({ id, outcome: 'deny', binding });
-  while (!/^p denied/.test(String(await focused(page)))) await page.keyboard.press('w');
-  await page.keyboard.press('j');
+  await page.getByLabel('What the model is told').fill('no, ');
+  await page.keyboard.type('jjj');
+  const answered = world.served.client.answerApproval({ id, outcome: 'deny', binding });
+  const dialog = page.getByRole('dialog', { name: 'Not sent' });
+  while ((await dialog.count()) === 0) await page.keyboard.press('j');
+  await page.keyboard.press('Space');
+  expect(await dialog.getByText(/^no, j/).count()).toBe(1);
+  await answered;
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
   expect(await focused(page)).toMatch(/^p denied/);
   // Who has paused means the page.
   const next = () => page.keyboard.press('j').then(() => focused(page));

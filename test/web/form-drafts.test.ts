@@ -2,11 +2,21 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, calls, loopChain } from '../support/scripted-app.ts';
 import { axeFaults, visit, type WebWorld, webWorld } from './world.ts';
 
+/** Questions have to be named by a chain. */
+const withQuestions = (task: (typeof loopChain.tasks)[number]) =>
+  task.id === 'work' ? { ...task, execute_config: { ...task.execute_config, tools: ['*', 'engine'] } } : task;
+
 let world: WebWorld;
 let asked: string;
 beforeAll(async () => {
   world = await webWorld({
-    turns: [calls([call('local_fs.write_file', { path: 'note.txt', content: 'one\n' })], { role: 'user' })],
+    turns: [
+      calls([call('engine.ask_human', { question: 'Which colour?', choices: ['red', 'blue'] })], {
+        last_user: 'ask me',
+      }),
+      calls([call('local_fs.write_file', { path: 'note.txt', content: 'one\n' })], { role: 'user' }),
+    ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
+    chain: { ...loopChain, tasks: loopChain.tasks.map(withQuestions) },
     policy: { default_action: 'approve', rules: [] },
   });
   const { served } = world;
@@ -114,5 +124,27 @@ it('keeps the arguments that somebody has begun to edit, and none that were take
   await visit(page, `/approvals/${again}`);
   await page.getByRole('button', { name: 'Edit…' }).click();
   expect(await field.inputValue()).toContain('one');
+  expect(world.problems).toEqual([]);
+});
+
+it('keeps the answer to a question over another page, and gives back what an ask has ended under', async () => {
+  const { app, client } = world.served;
+  const { run_id } = await app.start({ input: { type: 'string', value: 'ask me' }, on_ask: 'ask' });
+  const id = (await app.seen(run_id, 'ask')).ask_id;
+  const page = await world.open(`/approvals/${id}`);
+  const field = page.getByLabel('Your answer');
+  await field.fill('green, if there is any');
+  await visit(page, '/usage');
+  await field.waitFor({ state: 'detached' });
+  await visit(page, `/approvals/${id}`);
+  await page.getByText('What you wrote here before').waitFor();
+  expect(await field.inputValue()).toBe('green, if there is any');
+  const { binding } = await client.getApproval({ id });
+  await client.answerApproval({ id, outcome: 'answer', text: 'red', binding });
+  const dialog = page.getByRole('dialog', { name: 'Not sent' });
+  await dialog.getByText('green, if there is any').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
   expect(world.problems).toEqual([]);
 });

@@ -7,12 +7,13 @@ import { useSettled } from '../data/use-settled.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
-import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
+import { IsBack } from '../parts/form-draft.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { policyFile } from './card-facts.ts';
 import type { ChoiceProps } from './choice-props.ts';
 import { useGuard } from './guard.ts';
+import { useAskDraft } from './left-over.tsx';
 import { NotTaken, useWritten } from './not-taken.tsx';
 
 /** Other arguments for the call, as JSON, with what would be decided of them before they are sent (09 §8.7.5). */
@@ -21,7 +22,7 @@ export function EditDialog({
   onAnswer,
   onClose,
 }: Pick<ChoiceProps, 'ask' | 'onAnswer'> & { readonly onClose: () => void }) {
-  const draft = useFormDraft(`edit ${ask.id}`, { text: JSON.stringify(ask.args, null, 2) });
+  const draft = useAskDraft(ask.id, 'edit', JSON.stringify(ask.args, null, 2));
   const { text } = draft.fields;
   const settled = useSettled(text);
   const args = readObject(settled);

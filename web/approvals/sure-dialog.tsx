@@ -2,8 +2,9 @@ import { type FormEvent, type ReactNode, useRef } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
-import { IsBack, useFormDraft } from '../parts/form-draft.tsx';
+import { IsBack } from '../parts/form-draft.tsx';
 import { useGuard } from './guard.ts';
+import { useAskDraft } from './left-over.tsx';
 import { NotTaken, useWritten } from './not-taken.tsx';
 
 /** The second step of an answer that reaches further than one call: a press or `a`, after the guard. */
@@ -64,7 +65,7 @@ export function TextDialog({
   readonly onText: (text: string) => Promise<unknown>;
   readonly onClose: () => void;
 }) {
-  const draft = useFormDraft(`${title} ${ask}`, { text: '' });
+  const draft = useAskDraft(ask, title);
   const { text } = draft.fields;
   const { refused, busy, send } = useWritten(() => {
     draft.sent();

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import type { PolicyListed } from '../../src/schema/document-views.ts';
+import { LeftOver } from '../approvals/left-over.tsx';
 import { client } from '../data/client.ts';
 import { followFeed } from '../data/live.ts';
 import { useStore } from '../data/store.ts';
@@ -60,6 +61,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         </main>
         <BottomBar waiting={waiting} />
       </div>
+      <LeftOver />
       <Announcer />
       <Shortcuts />
     </Shared.Provider>

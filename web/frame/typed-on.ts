@@ -13,10 +13,10 @@ export function holdTyped(): () => void {
   let at = 0;
   const onKey = (event: KeyboardEvent): void => {
     const { target, key, timeStamp } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || (key.length > 1 && key !== 'Enter')) return;
     if (isTyping(target)) {
-      // Enter and Esc end what is written: what comes next is meant for the page.
-      field = key.length === 1 && target instanceof Element ? target : null;
+      // Enter ends what is written: what comes next is meant for the page.
+      field = key !== 'Enter' && target instanceof Element ? target : null;
       at = timeStamp;
       return;
     }

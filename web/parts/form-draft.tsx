@@ -11,6 +11,8 @@ export type FormDraft<T> = {
   readonly isBack: boolean;
   /** As nobody has written in it yet. */
   readonly startOver: () => void;
+  /** Something was written that has not arrived yet. */
+  readonly isLeft: () => boolean;
   /** What was written has arrived where it belongs. */
   readonly sent: () => void;
 };
@@ -43,6 +45,7 @@ export function useFormDraft<T extends Fields>(name: string, blank: T): FormDraf
       hold(blank);
       setBack(false);
     },
+    isLeft: () => left.has(name),
     sent: () => void left.delete(name),
   };
 }
