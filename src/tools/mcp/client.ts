@@ -73,6 +73,7 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
   const {
     transport,
     fault: streamFault,
+    drop,
     leave,
     release,
   } = await openTransport(route, deps.version, { streamEnded, closed: end });
@@ -199,7 +200,11 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
         );
       const result = await Promise.race([answered, early]);
       cancel.removeEventListener('abort', onCancel);
-      for (const [id, one] of pending) if (one === settle) pending.delete(id);
+      for (const [id, one] of pending) {
+        if (one !== settle) continue;
+        pending.delete(id);
+        if (result.kind !== 'result') drop(id);
+      }
       return result;
     },
 

@@ -35,6 +35,15 @@ export type StreamEnd = {
   readonly tooLarge: boolean;
 };
 
+type OpenFetch = {
+  readonly fetch: Fetch;
+  /** Nobody waits for the answer to a request any more: what its server goes on sending is not read, nor asked for. */
+  drop(id: number): void;
+  close(): void;
+};
+
+const unawaited = 'nobody waits for it any more';
+
 /** 05 §10.4.4: an event stream that is silent for so long is broken. */
 const silenceMs = 5 * 60_000;
 
@@ -42,7 +51,7 @@ const silenceMs = 5 * 60_000;
  * A fetch over connections whose addresses were checked (05 §9.2, §10.4.3): it follows no redirect, keeps answers within
  * their bounds, and adds what was registered. Rejects with `mcp_error` and a `PipeFault`.
  */
-export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): void } {
+export function createFetch(deps: FetchDeps): OpenFetch {
   let agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | null = null;
   const agentsOf = () => {
     agents ??= {
@@ -56,6 +65,8 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
   const resumptions = createResumptions((id, reason) =>
     deps.streamEnded?.(id, { reason, resumable: false, tooLarge: false }),
   );
+  const exchanges = new Map<number, ClientRequest>();
+  const dropped = new Set<number>();
 
   const once = async (target: Target, init: RequestInit, token: string | null): Promise<Response> => {
     const registered = deps.headers();
@@ -73,6 +84,11 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
       lookup: lookupWith(deps.egress, target),
     };
     const request = secure ? requestHttps(target.url, options) : requestHttp(target.url, options);
+    const id = requestId(init, resumptions);
+    if (id !== undefined) exchanges.set(id, request);
+    request.once('close', () => {
+      if (id !== undefined && exchanges.get(id) === request) exchanges.delete(id);
+    });
     const response = await answerTo(request, init, target);
     // It was asked for nothing packed, and some services pack all the same.
     return toResponse(response, await decompressed(response), streamWatch(deps, init, resumptions));
@@ -88,6 +104,8 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
 
   /** The rest of a stream: whoever waits for its answer hears that it will not come. */
   const rest = async (target: Target, init: RequestInit, event: string): Promise<Response> => {
+    const id = resumptions.answers(event);
+    if (id !== undefined && dropped.has(id)) throw fault(unawaited, { kind: 'network', sent: false });
     try {
       const response = await answered(target, init);
       const { ok, status } = response;
@@ -114,6 +132,10 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
       const response = event === null ? await answered(target, init) : await rest(target, init, event);
       if (deps.origin !== null) refuseUnauthorised(response);
       return new Headers(init.headers).has('mcp-session-id') ? checkSession(response) : response;
+    },
+    drop(id) {
+      dropped.add(id);
+      exchanges.get(id)?.destroy(new Error(unawaited));
     },
     close() {
       agents?.http.destroy();
@@ -208,11 +230,16 @@ type Watch = {
   ended(end: Omit<StreamEnd, 'resumable'>, event: string | null): void;
 };
 
-/** Tells of the end of a stream that answers a request, whose id stands last in what the library writes, or of its rest. */
-function streamWatch(deps: FetchDeps, init: RequestInit, resumptions: Resumptions): Watch {
+/** The request that is answered: its id stands last in what the library writes. Also of one that asks for the rest. */
+function requestId(init: RequestInit, resumptions: Resumptions): number | undefined {
   const behind = new Headers(init.headers).get('last-event-id');
   const asked = init.method === 'POST' ? /"id":(\d+)\}$/.exec(String(init.body).slice(-40))?.[1] : undefined;
-  const id = asked !== undefined ? Number(asked) : behind === null ? undefined : resumptions.answers(behind);
+  return asked !== undefined ? Number(asked) : behind === null ? undefined : resumptions.answers(behind);
+}
+
+/** Tells of the end of a stream that answers a request, or of its rest. */
+function streamWatch(deps: FetchDeps, init: RequestInit, resumptions: Resumptions): Watch {
+  const id = requestId(init, resumptions);
   return {
     awaited: id !== undefined,
     ended(end, event) {

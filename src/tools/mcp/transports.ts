@@ -24,6 +24,8 @@ export type OpenTransport = {
   readonly transport: Transport;
   /** Why the event stream of the older kind was not opened, where the library has words of its own for that. */
   readonly fault?: () => RuntimeError | null;
+  /** Ends the exchange for a request whose answer nobody waits for any more. */
+  drop(id: number): void;
   /** Tells the server that its session is over. Never rejects. */
   leave(): Promise<void>;
   /** Gives back what the transport held, after it was closed. */
@@ -36,10 +38,15 @@ const leaveMs = 1_000;
 /** The library's transports for HTTP, and our own for a child. */
 export async function openTransport(route: Route, version: string, events: TransportEvents): Promise<OpenTransport> {
   if (route.kind === 'stdio') {
-    return { transport: childTransport(route.pipe, events.closed), leave: async () => {}, release: () => {} };
+    const nothing = { drop: () => {}, leave: async () => {}, release: () => {} };
+    return { transport: childTransport(route.pipe, events.closed), ...nothing };
   }
   const { url, egress } = route;
-  const { fetch, close: release } = createFetch({
+  const {
+    fetch,
+    drop,
+    close: release,
+  } = createFetch({
     egress,
     origin: url.origin,
     headers: () => route.headers(),
@@ -60,7 +67,7 @@ export async function openTransport(route: Route, version: string, events: Trans
       }
     };
     const transport = new SSEClientTransport(url, { fetch: noted }) as Transport;
-    return { transport, fault: () => fault, leave: async () => {}, release };
+    return { transport, fault: () => fault, drop, leave: async () => {}, release };
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
   const made = new StreamableHTTPClientTransport(url, {
@@ -76,7 +83,7 @@ export async function openTransport(route: Route, version: string, events: Trans
     const late = new Promise<void>((resolve) => setTimeout(resolve, leaveMs).unref());
     await Promise.race([made.terminateSession().catch(ignored), late]);
   };
-  return { transport: made as Transport, leave, release };
+  return { transport: made as Transport, drop, leave, release };
 }
 
 const ignored = (): void => {};

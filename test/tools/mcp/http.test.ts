@@ -327,6 +327,32 @@ describe('a call', () => {
     );
   });
 
+  it.each([
+    ['is silent', null],
+    ['sends without end', 'text/event-stream'],
+    ['sends without end what is no stream', 'application/json'],
+    ['names events, so that the rest could be asked for', 'text/event-stream; ids'],
+  ])('that ends with its time reads no more of a server that %s', async (_what, type) => {
+    let closed = (): void => {};
+    const isClosed = new Promise<void>((resolve) => (closed = resolve));
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      const ticks = setInterval(() => type !== null && response.write(': more\n\n'), 20);
+      response.once('close', () => {
+        clearInterval(ticks);
+        closed();
+      });
+      if (type !== null) response.writeHead(200, { 'content-type': type });
+      if (type?.endsWith('ids') === true) response.write('retry: 100\nid: first\ndata:\n\n');
+      return true;
+    });
+    const connection = connect(fake.url, {}, { callTimeoutMs: 500 });
+    expect((await callWith(connection, 'echo', {})).end).toEqual({ kind: 'timeout', afterMs: 500 });
+    await isClosed;
+    await connection.close();
+    expect(fake.seen.filter(({ headers }) => headers['last-event-id'] !== undefined)).toEqual([]);
+  });
+
   it('goes to a new session when the server has forgotten the old one', async () => {
     const fake = await serve();
     const connection = connect(fake.url);
