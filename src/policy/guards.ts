@@ -9,6 +9,7 @@ import { listedOperands, type Operand } from './option-tables.ts';
 import { placedNames } from './placed-names.ts';
 import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
+import { isRenamed } from './renamed.ts';
 import type { Scope } from './scope.ts';
 import { ownIn } from './taken-along.ts';
 import { throughLinks } from './through-links.ts';
@@ -156,7 +157,7 @@ function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
   const touched = collectPaths(scope.path);
   const texts = scope.texts(analysis);
   for (const command of analysis.commands) {
-    const words = touchingWords(command.words, scope);
+    const words = touchingWords(command.words, analysis, scope);
     for (const places of placesOfWords(words, texts, command, scope.host)) touched.add(places);
     for (const { target } of command.redirects) {
       if (target !== null) touched.add(placesOfWord(target, command, scope.host));
@@ -175,7 +176,8 @@ const here: CommandWord = { text: '.', path: '.', open: false };
  * The programs of the shipped tables change what they call written and nothing else: a pattern of `grep` or a directory to
  * leave out is no path that is touched. A table of the operator vouches for what it calls read.
  */
-function touchingWords(words: readonly CommandWord[], scope: Scope): readonly CommandWord[] {
+function touchingWords(words: readonly CommandWord[], analysis: Analysis, scope: Scope): readonly CommandWord[] {
+  if (isRenamed(words[0]?.text ?? '', analysis)) return words;
   const shipped = operandsOf(words, scope, undefined);
   if (shipped !== null) return written(shipped);
   const own = operandsOf(words, scope, scope.host.commandTables);

@@ -162,6 +162,20 @@ describe('the floors', () => {
     );
   });
 
+  it('let be what another function than the reading program is named like', () => {
+    expect(shell('git() { command git "$@"; }; cat .git/config')).toBe('allow');
+  });
+
+  it.each([
+    'cat() { rm -rf "$1"; }; cat .npmrc',
+    'function head { rm "$1"; }; head .npmrc',
+    'alias cat=rm\ncat .npmrc',
+    'hash -p /bin/rm cat; cat .npmrc',
+    `bash -c 'cat() { rm "$1"; }; cat .npmrc'`,
+  ])('ask where the line makes something else of the name of a reading program: %s', (line) => {
+    expect(shell(line)).toBe('approve protected path: .npmrc');
+  });
+
   it('ask about words of commands that name guarded paths, and about our own program', () => {
     expect(shell('touch .reins/x')).toBe('approve control plane: .reins/x');
     expect(shell('cat .git/config')).toBe('allow');
