@@ -11,7 +11,8 @@ type Link = { readonly at: CommandWord; readonly to: CommandWord };
  */
 export function linksMade({ words: [program, ...rest] }: FoundCommand): readonly Link[] {
   if (!/^g?ln$/.test(baseName(program?.text ?? '')) || !rest.some(({ text }) => symbolic.test(text))) return [];
-  const { sources, targets } = operandsOf(rest);
+  const { sources: given, targets } = operandsOf(rest);
+  const sources = [...new Map(given.map((source) => [source.path, source])).values()].slice(0, maxSources);
   // Alone, it is linked to here.
   if (sources.length === 0) return targets.map((source) => ({ at: word(lastName(source.path), false), to: source }));
   return targets.flatMap((target) =>
@@ -21,6 +22,9 @@ export function linksMade({ words: [program, ...rest] }: FoundCommand): readonly
     ]),
   );
 }
+
+/** Of more the line is asked about for its own words. */
+const maxSources = 4096;
 
 const symbolic = /^(?:-[A-Za-z]*s|--symbolic$)/;
 

@@ -14,8 +14,10 @@ export type PathValue = {
   perProcess(): boolean;
 };
 
-/** What a process that only the shell can tell (`$$`, `$PPID`) opens, where it is, and what it holds. */
-const ofSomeProcess = /^\/+proc\/+[^/]*\$[^/]*\/+(?:task\/+[^/]+\/+)?(?:cwd|root|fd|exe|environ|mem|map_files)(?:\/|$)/;
+/** What a process opens, where it is, and what it holds. */
+const ofProcess = /^\/+proc\/+([^/]*)\/+(?:task\/+[^/]+\/+)?(?:cwd|root|fd|exe|environ|mem|map_files)(?:\/|$)/;
+/** Of one that only the shell can tell: `$$`, `$PPID`. */
+const ofSomeProcess = (path: string): boolean => ofProcess.exec(path)?.[1]?.includes('$') === true;
 
 const drive = /^[A-Za-z]:(\/|$)/;
 
@@ -70,7 +72,7 @@ export function pathValue(text: string, host: PolicyHost): PathValue {
       return real;
     },
     perProcess() {
-      if (ofSomeProcess.test(absolute)) return true;
+      if (ofSomeProcess(absolute)) return true;
       // Most paths have neither links nor a way back, and need no look at each of their names.
       const plain = !absolute.includes('..') && !/^\/+(proc|dev)\//.test(absolute) && this.real() === lexical;
       return !plain && host.perProcess(absolute);

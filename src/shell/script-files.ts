@@ -15,8 +15,19 @@ const attached = /^(?:of=|--out(?:put)?(?:-document)?=|-[oO](?=[^-]))(.+)$/;
 /** What a line puts into a file: texts that it may hold, and whether it may hold others. */
 type Held = { readonly texts: readonly string[]; readonly open: boolean };
 
-/** Most texts of one file that are kept. */
+/** Most texts of one file that are kept, and their length together. */
 const maxTexts = 64;
+const maxHeld = 262_144;
+
+/** The last ones that are no more than are kept. */
+function latest(texts: readonly string[]): readonly string[] {
+  let left = maxHeld;
+  const from = texts.findLastIndex((text) => {
+    left -= text.length;
+    return left < 0;
+  });
+  return texts.slice(Math.max(from + 1, texts.length - maxTexts));
+}
 
 export type ScriptFilesDeps<Around> = {
   /** Has something read that a script starts. */
@@ -56,18 +67,21 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
     running.delete(held);
   };
 
-  const add = (path: string, { texts: more, open }: Held): void => {
+  const add = (path: string, more: readonly string[], open: boolean): void => {
     const before = heldIn(path) ?? { texts: [], open: false };
-    // What is put behind a text makes another one of it.
-    const longer = before.texts.slice(-1).flatMap((text) => more.map((one) => text + one));
-    const all = [...new Set([...before.texts, ...more, ...longer])];
-    files.set(baseName(path), { texts: all.slice(-maxTexts), open: before.open || open || all.length > maxTexts });
+    const all = [...new Set([...before.texts, ...more])];
+    const texts = latest(all);
+    files.set(baseName(path), { texts, open: before.open || open || texts.length < all.length });
   };
 
   /** What it holds from here on besides what it held. */
   const put = (path: string, texts: readonly string[]): void => {
     const known = texts.filter((text) => !isProgram(text));
-    add(path, { texts: known, open: known.length < texts.length });
+    const last = heldIn(path)?.texts.at(-1);
+    // What is put behind a text makes another one of it; a file that is put behind itself would soon fill the memory.
+    const grown = last === undefined ? [] : known.filter((text) => last.length + text.length <= maxHeld);
+    const tooLong = last !== undefined && grown.length < known.length;
+    add(path, [...known, ...grown.map((text) => `${last}${text}`)], tooLong || known.length < texts.length);
   };
 
   return {
@@ -77,12 +91,13 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
     wrote(words: readonly CommandWord[], input: readonly string[]): void {
       for (const { path, given } of filesWritten(words)) {
         if (given === 'input') put(path, input);
-        else if (given === 'unseen') add(path, { texts: [], open: true });
+        else if (given === 'unseen') add(path, [], true);
         else if (given.kind === 'text') put(path, [given.text]);
         else if (/^\/dev\/(?:stdin|fd\/0)$/.test(given.path)) put(path, input);
         else {
           const held = heldIn(given.path);
-          if (held !== null) add(path, held);
+          // It takes the place of what was there: nothing is put behind it.
+          if (held !== null) add(path, held.texts, held.open);
         }
       }
     },
