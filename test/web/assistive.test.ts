@@ -6,7 +6,12 @@ import { phone, visit, type WebWorld, webWorld } from './world.ts';
 
 let world: WebWorld;
 beforeAll(async () => {
-  world = await webWorld({ turns: [says('Hello.')] });
+  world = await webWorld({
+    turns: [
+      { name: 'long', match: { last_user: 'take your time' }, reply: { hang: true } },
+      { name: 'all', ...says('Hello.') },
+    ],
+  });
   await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
   await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
 }, 60_000);
@@ -109,6 +114,9 @@ it('says which page has come, and who speaks in a chat', async () => {
 });
 
 it('follows the text size that somebody has set, and has room for twice of it on a phone', async () => {
+  const { client } = world.served;
+  await client.createSession({ name: 'at-work' });
+  const { run_id } = await client.postMessage({ session: 'at-work', text: 'take your time' });
   const page = await world.open('/settings', { viewport: phone });
   await page.getByRole('button', { name: 'Change max-rounds' }).waitFor();
   expect(await page.evaluate('getComputedStyle(document.documentElement).fontSize')).toBe('15px');
@@ -117,11 +125,13 @@ it('follows the text size that somebody has set, and has room for twice of it on
     ['/settings', 'Change max-rounds'],
     ['/settings/sessions', 'End all others'],
     ['/settings/audit', 'Verify'],
+    ['/chat/at-work', 'Stop'],
   ] as const) {
     await visit(page, path);
     await page.getByRole('button', { name: seen }).waitFor();
     await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   }
+  await client.endRun({ id: run_id });
 });
 
 it('goes through tabs with the arrows round and round, and to both ends with Home and End', async () => {
