@@ -6,7 +6,7 @@ import { RuntimeError } from '../../schema/errors.ts';
 import { parseExactJson } from '../../text/exact-json.ts';
 import { codeOf, messageOf } from '../../text/thrown.ts';
 import { type Egress, parseTarget, type Target } from '../egress.ts';
-import { isFailure } from '../failure.ts';
+import { isFailure, type ToolFailure } from '../failure.ts';
 import { decompressed } from '../web-request.ts';
 import { exactEvents } from './exact-events.ts';
 import { fault, maxMessageBytes, type PipeFault } from './pipe.ts';
@@ -127,7 +127,7 @@ export function createFetch(deps: FetchDeps): OpenFetch {
         throw fault(message, { kind: 'blocked', sent: false });
       }
       const blocked = deps.egress.nameFault(target);
-      if (blocked !== null) throw fault(blocked.message, { kind: 'blocked', sent: false });
+      if (blocked !== null) throw asBlocked(blocked);
       const event = new Headers(init.headers).get('last-event-id');
       const response = event === null ? await answered(target, init) : await rest(target, init, event);
       if (deps.origin !== null) refuseUnauthorised(response);
@@ -171,12 +171,16 @@ async function checkSession(response: Response): Promise<Response> {
   return new Response(text, { status, headers });
 }
 
+/** An address that is not permitted, in words that end as a part of a sentence. */
+const asBlocked = ({ message }: ToolFailure): RuntimeError =>
+  fault(message.replace(/\.$/, ''), { kind: 'blocked', sent: false });
+
 /** Names are resolved once for a connection, and it goes to one of the addresses that were checked. */
 function lookupWith(egress: Egress, target: Target): LookupFunction {
   return (_host, options, callback) => {
     egress.resolve(target).then(
       (found) => {
-        if (isFailure(found)) return callback(new Error(found.message), '', 4);
+        if (isFailure(found)) return callback(asBlocked(found), '', 4);
         const [first] = found;
         if (first === undefined) callback(new Error('the name has no address'), '', 4);
         else if (options.all === true) callback(null, [...found]);
@@ -198,7 +202,10 @@ function answerTo(request: ClientRequest, init: RequestInit, { host }: Target): 
     });
     const unreached = (error: Error): void => {
       signal?.removeEventListener('abort', abort);
-      reject(fault(unreachedWords(host, error, sent), { kind: 'network', sent }));
+      // What was not permitted says so itself.
+      reject(
+        error instanceof RuntimeError ? error : fault(unreachedWords(host, error, sent), { kind: 'network', sent }),
+      );
     };
     request.on('error', unreached);
     // Without a listener Node closes the connection and says nothing.

@@ -139,7 +139,7 @@ export function readFailure(
     case 'gone':
       return fail('not_found', `The server "${server}" does not list ${tool} any more, so the call was not sent.`);
     case 'blocked':
-      return fail('egress_blocked', `The server "${server}" is not reached: ${end.reason}`);
+      return fail('egress_blocked', `The server "${server}" is not reached: ${end.reason}.`);
     case 'not_sent':
     case 'session':
       return unavailable(server, end.reason);

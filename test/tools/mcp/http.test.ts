@@ -1,7 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { callWith, freePort, resultOf, type Remote, type Tried, tryUrl } from './support.ts';
+import { createEgress } from '../../../src/tools/egress.ts';
+import type { Route } from '../../../src/tools/mcp/transports.ts';
+import { callWith, freePort, resultOf, type Remote, type Tried, tryRoute, tryUrl } from './support.ts';
 import { type FakeHttp, fakeHttp, type Instead } from './fake-http.ts';
 
 const closing: (() => Promise<void>)[] = [];
@@ -165,6 +167,29 @@ describe('what a server may not do', () => {
 
   it('be reached by an address of the link', async () => {
     expect(await reason(connect('http://169.254.169.254/mcp'))).toMatch(/its address is link-local/);
+  });
+
+  it('be reached by a name that leads to a private address, whichever it was led to before', async () => {
+    const egress = createEgress({
+      privateHosts: [],
+      ownPorts: () => [],
+      lookup: async () => [
+        { address: '203.0.114.7', family: 4 },
+        { address: '10.0.0.7', family: 4 },
+      ],
+    });
+    const route: Route = {
+      kind: 'http',
+      url: new URL('http://docs.example/mcp'),
+      egress,
+      headers: () => ({}),
+      bearer: async () => null,
+    };
+    const connection = tryRoute(() => route);
+    closing.unshift(connection.close);
+    expect(await reason(connection)).toBe(
+      '"docs.example" is not reached: its address is not public. No approval widens this; the operator may list it in web-private-hosts',
+    );
   });
 
   it('answer with more than 16 MiB', async () => {
