@@ -20,3 +20,13 @@ export function useQuery(name: string, standard = ''): readonly [string, (next: 
       ),
   ];
 }
+
+/** The same of a few values. Anything else in the address, typed or older than the page, counts as the standard one. */
+export function useChoice<T extends string>(
+  name: string,
+  choices: readonly T[],
+  standard: T,
+): readonly [T, (next: string) => void] {
+  const [given, set] = useQuery(name, standard);
+  return [choices.find((choice) => choice === given) ?? standard, set];
+}

@@ -11,7 +11,7 @@ import { RestingRuns } from '../approvals/resting-runs.tsx';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { usePages } from '../data/use-pages.ts';
-import { useQuery } from '../data/use-query.ts';
+import { useChoice, useQuery } from '../data/use-query.ts';
 import { useEverywhere } from '../frame/everywhere.ts';
 import { useKeys } from '../frame/keys.tsx';
 import { mayAskToNotify } from '../frame/notify.ts';
@@ -25,7 +25,7 @@ import { Tabs } from '../parts/tabs.tsx';
 /** Asks of every run, and what became of them (09 §8.6). */
 export function ApprovalsPage() {
   const { id } = useParams();
-  const [tab, setTab] = useQuery('tab', 'pending');
+  const [tab, setTab] = useChoice('tab', ['pending', 'answered', 'expired'], 'pending');
   const [filter, setFilter] = useQuery('filter');
   const { asks } = useEverywhere();
   if (id !== undefined) {

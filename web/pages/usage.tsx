@@ -3,7 +3,7 @@ import type { UsageRow } from '../../src/client/routes/usage.ts';
 import { formatCount } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
-import { useQuery } from '../data/use-query.ts';
+import { useChoice } from '../data/use-query.ts';
 import { SelectField } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
@@ -11,9 +11,19 @@ import { Table } from '../parts/table.tsx';
 import { DayChart } from '../usage/chart.tsx';
 import { byModel, daysOf, type Measure, measures } from '../usage/figures.ts';
 
+const times = [
+  ['7', 'last 7 days'],
+  ['30', 'last 30 days'],
+  ['90', 'last 90 days'],
+] as const;
+
 /** Tokens, time and questions per day and per model. */
 export function UsagePage() {
-  const [days, setDays] = useQuery('days', '30');
+  const [days, setDays] = useChoice(
+    'days',
+    times.map(([value]) => value),
+    '30',
+  );
   const data = useData(
     `usage ${days}`,
     () => client.getUsage({ days: Number(days), offset_minutes: -new Date().getTimezoneOffset() }),
@@ -22,16 +32,7 @@ export function UsagePage() {
   return (
     <Page title="Usage">
       <div className="filter">
-        <SelectField
-          label="Time"
-          value={days}
-          onChange={(event) => setDays(event.target.value)}
-          options={[
-            ['7', 'last 7 days'],
-            ['30', 'last 30 days'],
-            ['90', 'last 90 days'],
-          ]}
-        />
+        <SelectField label="Time" value={days} onChange={(event) => setDays(event.target.value)} options={times} />
       </div>
       <Loaded data={data}>
         {({ from, to, items }) =>

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
 import { usePages } from '../data/use-pages.ts';
-import { useQuery } from '../data/use-query.ts';
+import { useChoice } from '../data/use-query.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { More } from '../parts/more.tsx';
@@ -12,8 +12,6 @@ import { Safe } from '../parts/safe.tsx';
 import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
 import { begunHere, NewPlan } from './new-plan.tsx';
 import '../styles/plans.css';
-
-type Status = 'active' | 'completed' | 'archived';
 
 /** How much of a plan is done, in words and as a bar. */
 export const Progress = ({ done, total }: { readonly done: number; readonly total: number }) => (
@@ -25,15 +23,25 @@ export const Progress = ({ done, total }: { readonly done: number; readonly tota
   </span>
 );
 
+const choices = [
+  ['', 'all'],
+  ['active', 'not finished'],
+  ['completed', 'completed'],
+  ['archived', 'put aside'],
+] as const;
+
 /** Every plan with its progress, and the form for another (09 §8.8). */
 export function PlanList() {
-  const [status, setStatus] = useQuery('status');
+  const [status, setStatus] = useChoice(
+    'status',
+    choices.map(([value]) => value),
+    '',
+  );
   const [making, setMaking] = useState(() => begunHere.get() !== null);
   const data = usePages(
     `plans ${status}`,
     100,
-    // The options below are these and no others.
-    (page) => client.pagePlans(status === '' ? page : { ...page, status: status as Status }),
+    (page) => client.pagePlans(status === '' ? page : { ...page, status }),
     { topics: ['plans'] },
   );
   const clean = useAction(() => client.removeDonePlans({}));
@@ -67,12 +75,7 @@ export function PlanList() {
           data-filter=""
           value={status}
           onChange={(event) => setStatus(event.target.value)}
-          options={[
-            ['', 'all'],
-            ['active', 'not finished'],
-            ['completed', 'completed'],
-            ['archived', 'put aside'],
-          ]}
+          options={choices}
         />
       </div>
       <Loaded data={data}>

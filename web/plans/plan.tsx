@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { PlanShown } from '../../src/client/routes/plans.ts';
 import { client } from '../data/client.ts';
 import { leadOn } from '../data/lead-on.ts';
@@ -18,6 +18,14 @@ import '../styles/plans.css';
 /** One plan: its goal, its steps, and what can be done with it (09 §8.8). */
 export function PlanPage({ name }: { readonly name: string }) {
   const data = useData(`plan ${name}`, () => client.getPlan({ name }), { topics: ['plans', 'approvals'] });
+  // Deleted elsewhere while it is shown, too: nothing of what could be done with it is left.
+  if (data.error?.code === 'not_found') {
+    return (
+      <Page title={name} actions={<Link href="/plans">All plans</Link>}>
+        <ErrorNote error={data.error} />
+      </Page>
+    );
+  }
   if (data.value === null) return <Waiting title={name} data={data} />;
   return <Loaded data={data}>{(plan) => <Plan plan={plan as PlanShown} reload={data.reload} />}</Loaded>;
 }

@@ -3,7 +3,7 @@ import { useSearchParams } from 'wouter';
 import type { PolicyDocument } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
 import { type Data, useData } from '../data/use-data.ts';
-import { useQuery } from '../data/use-query.ts';
+import { useChoice } from '../data/use-query.ts';
 import type { CodeEditor } from '../editor/code-mirror.ts';
 import {
   ChangeButtons,
@@ -58,6 +58,13 @@ export function PolicyPage({ file }: { readonly file: string }) {
   );
 }
 
+const tabs = [
+  { id: 'explain', label: 'Explain' },
+  { id: 'rules', label: 'Rules' },
+  { id: 'replay', label: 'Replay' },
+  { id: 'test', label: 'Test' },
+] as const;
+
 function Editor({
   file,
   read,
@@ -69,7 +76,11 @@ function Editor({
 }) {
   const draft = useDraft(`policy:${read?.source ?? 'new'}:${file}`, read);
   const vetted = useVetted(draft.text, (text) => client.vetPolicyText({ text }));
-  const [tab, setTab] = useQuery('tab', 'explain');
+  const [tab, setTab] = useChoice(
+    'tab',
+    tabs.map(({ id }) => id),
+    'explain',
+  );
   const [open, setOpen] = useState<'save' | 'copy' | null>(null);
   const handle = useRef<CodeEditor | null>(null);
   const findings = vetted.value?.findings ?? read?.findings ?? [];
@@ -106,17 +117,7 @@ function Editor({
           onChange={draft.setText}
           handle={handle}
         />
-        <Tabs
-          label="What the policy decides"
-          selected={tab}
-          onSelect={setTab}
-          tabs={[
-            { id: 'explain', label: 'Explain' },
-            { id: 'rules', label: 'Rules' },
-            { id: 'replay', label: 'Replay' },
-            { id: 'test', label: 'Test' },
-          ]}
-        >
+        <Tabs label="What the policy decides" selected={tab} onSelect={setTab} tabs={tabs}>
           {tab === 'explain' ? <ExplainPanel text={draft.text} onRule={(path) => handle.current?.goTo(path)} /> : null}
           {tab === 'rules' ? (
             <RuleList

@@ -4,7 +4,7 @@ import { runStatuses } from '../../src/schema/run.ts';
 import { formatAge, runSpan } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { usePages } from '../data/use-pages.ts';
-import { useQuery } from '../data/use-query.ts';
+import { useChoice } from '../data/use-query.ts';
 import { More } from '../parts/more.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -67,9 +67,8 @@ const columns: readonly Column<RunSummary>[] = [
 
 /** Every run, newest first, live (09 §8.9). */
 export function RunList() {
-  const [status, setStatus] = useQuery('status');
-  // What was chosen of the list of them; anything else in the address is no status.
-  const wanted = runStatuses.find((each) => each === status);
+  const [status, setStatus] = useChoice('status', ['', ...runStatuses], '');
+  const wanted = status === '' ? undefined : status;
   const runs = usePages(`runs ${wanted}`, 100, (page) => client.pageRuns({ status: wanted, ...page }), {
     topics: ['runs', 'approvals'],
   });

@@ -6,7 +6,7 @@ import { instructionsLine } from '../../src/view/instructions-line.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
-import { useQuery } from '../data/use-query.ts';
+import { useChoice } from '../data/use-query.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Page } from '../parts/page.tsx';
@@ -36,7 +36,11 @@ const tabs = [
 
 /** One run (09 §8.9). */
 export function RunPage({ id }: { readonly id: string }) {
-  const [tab, setTab] = useQuery('tab', 'timeline');
+  const [tab, setTab] = useChoice(
+    'tab',
+    tabs.map(({ id }) => id),
+    'timeline',
+  );
   const run = useRun(id);
   return (
     <Page
