@@ -404,6 +404,10 @@ it('says of a turn that waits for others that it is queued, and where, and ends 
   await page.keyboard.press('Enter');
   const head = page.locator('.conversation-head');
   await head.getByText('queued, place 2').waitFor();
+  const why = page
+    .getByRole('status')
+    .filter({ hasText: 'Runs that wait for an answer count, too: 1 ask may hold it up.' });
+  expect(await why.getByRole('link', { name: '1 ask' }).getAttribute('href')).toBe('/approvals');
   // Over the keyboard of a phone there is room to write, whatever is said beside it.
   const box = page.getByRole('textbox', { name: 'Message' });
   await page.setViewportSize({ width: 360, height: 380 });

@@ -7,7 +7,7 @@ import { useAction, useData } from '../data/use-data.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote } from '../parts/states.tsx';
-import { queueWords } from '../runs/use-run.ts';
+import { Queued } from '../runs/queued.tsx';
 import { draftOf, type SendOptions } from './kept.ts';
 import { OptionsButton } from './options.tsx';
 import type { Chat } from './use-chat.ts';
@@ -131,7 +131,7 @@ export function Composer({
       />
       {queued === null ? null : (
         <p className="small muted" role="status">
-          {queueWords(queued)}: the server has as many runs at work as it may. It begins by itself, and can be stopped.
+          <Queued run={queued} />
         </p>
       )}
       {active && text.trim() !== '' && queued === null ? (

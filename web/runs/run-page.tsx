@@ -18,11 +18,12 @@ import { Bounds } from './bounds.tsx';
 import { CallsTab } from './calls-tab.tsx';
 import { EventsTab } from './events-tab.tsx';
 import { FilesTab } from './files-tab.tsx';
+import { Queued } from './queued.tsx';
 import { StatusTag } from './run-list.tsx';
 import { StepsTab } from './steps-tab.tsx';
 import { TimelineTab } from './timeline-tab.tsx';
 import { TranscriptTab } from './transcript-tab.tsx';
-import { queueWords, useRun } from './use-run.ts';
+import { useRun } from './use-run.ts';
 
 const tabs = [
   { id: 'timeline', label: 'Timeline' },
@@ -102,13 +103,15 @@ function Head({ run }: { readonly run: RunRecord }) {
       <div className="stack tight grow">
         <p className="row">
           <StatusTag status={run.status} />
-          {run.status === 'queued' ? (
-            <span className="small">{queueWords(run)}: other runs are ahead of it</span>
-          ) : null}
           <span className="mono small wrap">{run.id}</span>
           <span className="muted small">{runSpan(run)}</span>
           {run.waiting_on === null ? null : <Link href={`/approvals/${run.waiting_on}`}>Answer what it waits for</Link>}
         </p>
+        {run.status === 'queued' ? (
+          <p className="small">
+            <Queued run={run} />
+          </p>
+        ) : null}
         <p className="wrap">
           <Safe text={run.input} mode="prose" />
         </p>
