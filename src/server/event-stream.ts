@@ -106,6 +106,9 @@ function onlyParameters(call: Call, ...names: readonly string[]): void {
 
 const lastKinds: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled']);
 
+/** Stored events that are read at once. */
+const pageEvents = 200;
+
 type Sources = Pick<StreamDeps, 'client' | 'operations'> & { readonly open: (call: Call) => Frames };
 /** `lookMs`: how often it is looked whether a run has ended without a word. */
 type RunSources = Sources & { readonly lookMs: number };
@@ -118,6 +121,7 @@ async function streamRun({ client, operations, open, lookMs }: RunSources, call:
   let after = run.last_seq === 0 ? wanted : Math.min(wanted, run.last_seq);
   const frames = open(call);
   if (run.last_seq === 0 && run.ended_at !== null) frames.send(gap(after + 1, null));
+  after = await sendStored(frames, operations, run, after, call.signal());
   // A watch ends where the run rests; whoever watches here waits until it goes on.
   while (frames.isOpen() && !call.signal().aborted) {
     const over = await overBehind(operations, run.id, after);
@@ -150,6 +154,32 @@ async function streamRun({ client, operations, open, lookMs }: RunSources, call:
     }
   }
   endWith(frames, call);
+}
+
+/**
+ * Sends what is stored of a run as fast as it is taken: a run of thousands of calls is more than is kept for a slow client,
+ * and its reader would seem to lose the connection again and again.
+ * @returns the number of the last event that was sent
+ */
+async function sendStored(
+  frames: Frames,
+  operations: RouteClient,
+  { id, last_seq }: { readonly id: string; readonly last_seq: number },
+  after: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let sent = after;
+  while (sent < last_seq) {
+    const { items } = await operations.pageRunEvents({ id, after: sent, limit: pageEvents });
+    if (items.length === 0) break;
+    // They are events as they were written; the table of operations only says more loosely what these are.
+    for (const event of items as readonly RunEvent[]) {
+      if (!(await frames.room(signal))) return sent;
+      sendBatch(frames, [event], sent);
+      sent = event.seq;
+    }
+  }
+  return sent;
 }
 
 /**
@@ -226,6 +256,8 @@ async function streamFeed({ client, open }: Sources, call: Call): Promise<void> 
     for (const entry of batch) {
       if (kinds.has(entry.kind) && !frames.send(entryText(entry))) return;
     }
+    // The next ones are read when they are wanted.
+    if (!(await frames.room(call.signal()))) break;
   }
   endWith(frames, call);
 }

@@ -7,8 +7,8 @@ const mostBytes = slowBytes + 512 * 1024;
 const lastMs = 10_000;
 
 /**
- * The frames of one event stream. Nothing is awaited: what a slow client does not take is bounded, and so is how long it
- * is kept for one that takes nothing more.
+ * The frames of one event stream. What happens now waits for nobody: what a slow client does not take of it is bounded, and
+ * so is how long it is kept for one that takes nothing more. What is stored is sent as fast as it is taken (`room`).
  */
 export function createFrames(response: ServerResponse, heartbeatMs: number, drainMs = lastMs) {
   let ended = false;
@@ -53,9 +53,36 @@ export function createFrames(response: ServerResponse, heartbeatMs: number, drai
       beat.refresh();
       return true;
     },
+    /**
+     * Waits until the client has taken what was sent, where that is much: for what can be read when there is room for it.
+     * Ends the stream of a client that takes nothing for as long as one has at the end. @returns whether it is open
+     */
+    async room(signal: AbortSignal): Promise<boolean> {
+      while (!ended && !signal.aborted && response.writableLength > slowBytes) {
+        const before = response.writableLength;
+        await taken(response, signal, drainMs);
+        if (response.writableLength >= before && !signal.aborted) end('overflow', {});
+      }
+      return !ended && !signal.aborted;
+    },
     end,
     isOpen: () => !ended,
   };
+}
+
+/** Resolves when everything was taken, the client is gone, the signal aborts, or after so many milliseconds. */
+function taken(response: ServerResponse, signal: AbortSignal, mostMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      response.off('drain', done).off('close', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, mostMs);
+    response.once('drain', done).once('close', done);
+    signal.addEventListener('abort', done);
+  });
 }
 
 export type Frames = ReturnType<typeof createFrames>;

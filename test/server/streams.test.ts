@@ -50,6 +50,20 @@ test('two hundred watch one run, and each is told everything that is stored, onc
   }
 }, 60_000);
 
+test('a run that has said much is told over one connection, as fast as its reader takes it', async () => {
+  const id = await server.run({ input: 'talk' });
+  await server.app.client.awaitRun({ run_id: id });
+  // As much as thousands of calls leave.
+  server.app.change(`UPDATE events SET data = json_set(data, '$.more', hex(zeroblob(500000))) WHERE run_id = '${id}'`);
+  const stream = await open(`/api/runs/${id}/events`);
+  const text = await stream.text;
+  expect(text.length).toBeGreaterThan(8_000_000);
+  expect(text).not.toContain('event: overflow');
+  const { last_seq } = await server.client.getRun({ id });
+  expect(idsOf(text)).toEqual(Array.from({ length: last_seq }, (_, index) => index + 1));
+  expect(text.endsWith('event: end\ndata: {"status":"completed"}\n\n')).toBe(true);
+});
+
 test('a stream that is cut behind each of its events tells every one of them once', async () => {
   const id = await server.run({ input: 'talk' });
   const seen: number[] = [];
