@@ -155,6 +155,11 @@ it('has room for every page at 200 % zoom, and for a name that is one long word 
   const named = ['/plans', `/plans/${name}`].map((path) => [path, name] as const);
   expect(await over(320, named)).toEqual([]);
   await client.removePlan({ name });
+  // The same with large text, which a phone can be set to.
+  const page = await world.open('/setup', { viewport: { width: 320, height: 800 } });
+  await page.getByText('Checks').waitFor();
+  await page.evaluate("document.documentElement.style.fontSize = '200%'");
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   expect(world.problems).toEqual([]);
 }, 60_000);
 
