@@ -397,6 +397,8 @@ describe('a question on a terminal', () => {
     terminal.type('\r');
     await terminal.until((rows) => count(rows.join('\n'), '[l] later') > before, 'the question again');
     await terminal.press('n', 'It was denied.');
+    // What it still writes at its end would be in the way of who clears up.
+    await terminal.ended;
   });
 
   test('Ctrl-C cancels the run', async () => {

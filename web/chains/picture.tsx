@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { ChainGraph } from '../../src/schema/document-views.ts';
 import { Button } from '../parts/button.tsx';
 import { numbered } from '../parts/numbered.ts';
@@ -27,6 +27,15 @@ export function ChainPicture({
   const picture = layOut(graph);
   const [zoom, setZoom] = useState<number | null>(null);
   const frame = useRef<HTMLElement>(null);
+  const { width, x } = picture;
+  const startX = picture.nodes.find(({ start }) => start)?.x ?? x;
+  const isFitted = zoom === null;
+  // Where it is wider than its frame, the first thing to see is where the chain begins.
+  useEffect(() => {
+    const shown = frame.current;
+    if (shown !== null && isFitted)
+      shown.scrollLeft = ((startX - x) / width) * shown.scrollWidth - shown.clientWidth / 2;
+  }, [isFitted, startX, x, width]);
   const scale = (by: number) => {
     const now = zoom ?? (frame.current?.querySelector('svg')?.clientWidth ?? picture.width) / picture.width;
     setZoom(Math.min(mostZoom, Math.max(leastZoom, now * by)));
@@ -98,6 +107,7 @@ export function ChainPicture({
 /** The whole of it in the frame, unless its words would be too small to be read. */
 const fitted = ({ width, height }: { readonly width: number; readonly height: number }) => ({
   width: '100%',
+  minWidth: width * leastFit,
   maxWidth: width,
   maxHeight: Math.max(frameHeight, height * leastFit),
 });
