@@ -107,6 +107,7 @@ async function* follow(
   try {
     while (!signal.aborted) {
       let isBusy = false;
+      let wasSlow = false;
       try {
         for await (const messages of connect(deps, path, seen, signal, opened)) {
           wait = firstWaitMs;
@@ -114,6 +115,8 @@ async function* follow(
             if (id !== undefined) seen = Math.max(seen ?? 0, Number(id));
             // Where "from now on" is, for the connection after this one.
             else if (event === 'hello') seen ??= helloCursor({ data });
+            // The server ends it for who reads slowly, to be read on from here: nothing is lost, and nobody is away.
+            else if (event === 'overflow') wasSlow = true;
           }
           yield messages;
         }
@@ -126,6 +129,7 @@ async function* follow(
         if (isBusy) wait = Math.max(wait, said('retryAfterS') * 1000);
       }
       if (signal.aborted) return;
+      if (wasSlow) continue;
       deps.connection?.('lost', wait, stream);
       await (isBusy ? pause(wait, signal) : sleep(deps, wait, signal));
       wait = Math.min(wait * 2, lastWaitMs);

@@ -86,6 +86,31 @@ test('a stream says that it is alive while nothing happens', async () => {
   expect(await stream.text).toContain('event: hello\ndata: {"pending_asks":0,');
 });
 
+test('a stream that was ended for its slow reader is read on at once, and nobody says that the line is lost', async () => {
+  const id = await server.run({ input: 'talk' });
+  await server.app.client.awaitRun({ run_id: id });
+  const lines: string[] = [];
+  const slow = 'retry: 1000\n\nevent: overflow\ndata: {}\n\n';
+  const client = createHttpClient({
+    base: server.url,
+    headers: () => ({ authorization: `Bearer ${server.token}` }),
+    connection: (state) => lines.push(state),
+    // The first connection is ended before it has told anything.
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (lines.length > 0) return response;
+      await response.body?.cancel();
+      return new Response(slow, response);
+    },
+  });
+  const { signal } = new AbortController();
+  const seen: number[] = [];
+  for await (const events of client.watch({ run_id: id, after: 0, signal })) seen.push(...events.map(({ seq }) => seq));
+  const { last_seq } = await server.client.getRun({ id });
+  expect(seen).toEqual(Array.from({ length: last_seq }, (_, index) => index + 1));
+  expect(lines).toEqual(['open', 'open', 'over']);
+});
+
 test('a stream that falls silent without ending is read anew, behind what was heard of it', async () => {
   const lines: string[] = [];
   let asleep = false;
