@@ -1,5 +1,6 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { notKeptIn } from '../src/text/system-reason.ts';
 import { codeOf } from '../src/text/thrown.ts';
 
 /** 05 §2.5: what is beyond this is left out of the file, and the result says so. */
@@ -21,7 +22,7 @@ export type Capture = {
   /** Closes the file. @returns its spool name, or null when there is none. */
   close(): string | null;
   readonly spoolTruncated: () => boolean;
-  readonly spoolFull: () => boolean;
+  readonly spoolFault: () => string | null;
 };
 
 type SpoolPlace = { readonly directory: string; readonly name: string } | null;
@@ -74,7 +75,7 @@ export function createCapture(stream: StreamName, budget: number, place: SpoolPl
     },
     close: () => file.close(),
     spoolTruncated: () => file.truncated(),
-    spoolFull: () => file.full(),
+    spoolFault: () => file.fault(),
   };
 }
 
@@ -156,7 +157,7 @@ type SpoolFile = {
   write(chunk: Buffer): void;
   readonly name: () => string | null;
   readonly truncated: () => boolean;
-  readonly full: () => boolean;
+  readonly fault: () => string | null;
   close(): string | null;
 };
 
@@ -166,29 +167,29 @@ function createSpoolFile(stream: StreamName, place: SpoolPlace): SpoolFile {
   let closed: string | null = null;
   let written = 0;
   let truncated = false;
-  let lost = false;
+  let fault: string | null = null;
 
   return {
     write(chunk) {
-      if (place === null || lost) return;
+      if (place === null || fault !== null) return;
       try {
         opened ??= openSpool(place.directory, place.name, stream);
         const part = chunk.subarray(0, spoolFileBytes - written);
         if (part.length < chunk.length) truncated = true;
         for (let at = 0; at < part.length; ) at += writeSync(opened.fd, part, at);
         written += part.length;
-      } catch {
+      } catch (error) {
         // A full disk loses the copy, not the call (05 §2.5.2).
-        lost = true;
+        fault = notKeptIn(dirname(place.directory), error);
       }
     },
-    name: () => (lost ? null : (opened?.name ?? null)),
+    name: () => (fault !== null ? null : (opened?.name ?? null)),
     truncated: () => truncated,
-    full: () => lost,
+    fault: () => fault,
     close() {
       if (opened !== null) {
         closeSync(opened.fd);
-        closed = lost ? null : opened.name;
+        closed = fault !== null ? null : opened.name;
         opened = null;
       }
       return closed;

@@ -179,7 +179,7 @@ function render({ stdout, stderr }: Captures, budget: number) {
     truncated: out.cut || err.cut,
     spooled: { ...(outName === null ? {} : { stdout: outName }), ...(errName === null ? {} : { stderr: errName }) },
     spool_truncated: stdout.spoolTruncated() || stderr.spoolTruncated(),
-    spool_full: stdout.spoolFull() || stderr.spoolFull(),
+    spool_fault: stdout.spoolFault() ?? stderr.spoolFault(),
   };
 }
 

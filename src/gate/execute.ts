@@ -5,7 +5,7 @@ import type { Feed } from '../store/feed.ts';
 import { keepTrying } from '../store/keep-trying.ts';
 import { longestTimerMs } from '../text/quantities.ts';
 import { codeOf } from '../text/thrown.ts';
-import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
+import type { Kept, ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
 import type { CallHost } from './facts.ts';
 import type { Ledger } from './ledger.ts';
@@ -49,12 +49,22 @@ export async function executeCall(
   const context = contextOf({ ...deps, ports }, call, judged, signal);
   const result = deps.maskResult(shallowResult(await act(call, judged, context).finally(limit.release)));
   if (!run.records()) throw new RuntimeError('cancelled', 'stopped');
-  const rendered = rendering(deps, call, result);
+  let fault: string | null = null;
+  const keep = (whole: string): Kept => {
+    const kept = deps.ports.spool.put(run.ref.run_id, request.call_id, whole);
+    if (kept.name === null) fault = kept.fault;
+    return kept;
+  };
+  const rendered = rendering(call, result, keep);
   const isRecorded = await keepTrying(() => ledger.end(call, judged, started, result, rendered), {
     codes: ['storage', 'database_busy'],
     goOn: () => !run.signal.aborted,
   });
   if (!isRecorded) return leaseLost;
+  if (fault !== null) {
+    const message = `The full result of a tool call could not be kept ${fault}`;
+    context.emit({ kind: 'notice', level: 'warn', code: 'spool_full', message });
+  }
   return {
     kind: 'result',
     ok: result.ok,
@@ -66,11 +76,9 @@ export async function executeCall(
 }
 
 /** The result as the model is told it, within its room. */
-function rendering(deps: ExecuteDeps, call: GateCall, result: ToolResult): Rendered {
-  const { run, request } = call;
+function rendering(call: GateCall, result: ToolResult, keep: (whole: string) => Kept): Rendered {
   const isText = result.ok && typeof result.value === 'string';
-  const room = request.max_result_bytes - changeBytes(call);
-  const keep = (whole: string) => deps.ports.spool.put(run.ref.run_id, request.call_id, whole);
+  const room = call.request.max_result_bytes - changeBytes(call);
   const capped = capResult(resultText(result), isText, room, keep);
   return {
     ...capped,

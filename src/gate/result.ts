@@ -1,7 +1,7 @@
 import { isNestedDeeper, mostLevels } from '../text/json-depth.ts';
 import { keepEnds } from '../text/keep-ends.ts';
 import { headBytes } from '../text/utf8.ts';
-import type { Spool, ToolResult } from '../tools/tool.ts';
+import type { Kept, ToolResult } from '../tools/tool.ts';
 import { textSha256 } from './binding.ts';
 
 /** A result as it goes to the model, and what is recorded of it. */
@@ -52,7 +52,7 @@ export function capResult(text: string, isText: boolean, maxBytes: number, keep:
   const sha256 = textSha256(text);
   if (bytes <= maxBytes) return { content: text, bytes, sha256, truncated: false, output_ref: null };
   const kept = keep(text);
-  const output_ref = kept?.name ?? null;
+  const output_ref = kept.name;
   const preview = (): string => headBytes(text, Math.floor(maxBytes / 2));
   const content = isText
     ? cutText(text, maxBytes, whereWhole(kept, bytes, sha256))
@@ -60,11 +60,10 @@ export function capResult(text: string, isText: boolean, maxBytes: number, keep:
   return { content, bytes, sha256, truncated: true, output_ref };
 }
 
-type Kept = ReturnType<Spool['put']>;
 type Keep = (whole: string) => Kept;
 
 function whereWhole(kept: Kept, bytes: number, sha256: string): string {
-  if (kept === null) return 'the full result could not be kept';
+  if (kept.name === null) return 'the full result could not be kept';
   return `full result: ${kept.name} (${bytes} bytes, sha256 ${sha256}${kept.truncated ? ', kept in part' : ''})`;
 }
 

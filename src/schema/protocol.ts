@@ -261,8 +261,8 @@ export type SpawnResult =
       /** Spool names (`@output/…`) of the full streams. */
       readonly spooled: { readonly stdout?: string; readonly stderr?: string };
       readonly spool_truncated: boolean;
-      /** The full stream could not be kept because the disk is full (05 §2.5). */
-      readonly spool_full: boolean;
+      /** Where and why a full stream could not be kept (05 §2.5), as `notKeptIn` says it. */
+      readonly spool_fault: string | null;
       readonly duration_ms: number;
     }
   | {

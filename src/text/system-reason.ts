@@ -18,6 +18,14 @@ const refused: ReadonlySet<string | null> = new Set(['EACCES', 'EPERM', 'EROFS']
 export const writeFault = (error: unknown): 'config_invalid' | 'storage' =>
   refused.has(codeOf(error)) ? 'config_invalid' : 'storage';
 
+/** The end of a sentence about what could not be kept: where, why, and the command that shows more. */
+export function notKeptIn(directory: string, error: unknown): string {
+  const above = directory.slice(0, Math.max(directory.lastIndexOf('/'), 1));
+  // Only a directory that something else stands in the place of is there already.
+  const reason = codeOf(error) === 'EEXIST' ? 'not a directory' : systemReason(error);
+  return `in ${directory}: ${reason} (see: ${lookAt(error, above, directory)})`;
+}
+
 /** The command that shows why a file could not be made or read there: how many may be open, its space, or who may do it. */
 export const lookAt = (error: unknown, ...paths: readonly string[]): string => {
   const code = codeOf(error);

@@ -261,8 +261,8 @@ const minOutputBytes = 384;
 
 /** 05 §3.7, in the order of its members. A program that failed is a result; one that was stopped may be an error. */
 function ended(run: Ended, frame: Frame, { facts, exec, emit }: ToolContext<Facts>): ToolResult {
-  if (run.spool_full) {
-    const message = 'The full output of a command could not be kept: the disk is full or the directory is not usable.';
+  if (run.spool_fault !== null) {
+    const message = `The full output of a command could not be kept ${run.spool_fault}`;
     emit({ kind: 'notice', level: 'warn', code: 'spool_full', message });
   }
   const error = endText(run, facts);

@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { notKeptIn } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
 import { boundaryBefore } from '../text/utf8.ts';
 import type { Spool } from './tool.ts';
@@ -57,9 +58,8 @@ export function createSpool(deps: SpoolDeps): Spool & { sweep(): void } {
         makeDirectory(directory);
         const name = writeNew(directory, spoolBase(callId), kept);
         return { name: `@output/${name}`, truncated: kept.length < bytes.length };
-      } catch {
-        // A full disk or a directory that is not ours loses the copy, not the call (05 §2.5.2).
-        return null;
+      } catch (error) {
+        return { name: null, fault: notKeptIn(deps.directory, error) };
       }
     },
 

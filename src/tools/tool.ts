@@ -133,16 +133,17 @@ export type ReadMarks = {
   put(scope: string, path: string, mark: ReadMark): void;
 };
 
+/** `name` is `@output/<call id>`; `fault` ends a sentence that begins with what could not be kept. */
+export type Kept =
+  | { readonly name: string; readonly truncated: boolean }
+  | { readonly name: null; readonly fault: string };
+
 /** Full results on disk (05 §2.5). */
 export type Spool = {
   /** Directory of a run. It is made, with mode 0700, by whoever writes the first file into it. */
   directory(runId: string): string;
-  /** Writes a full result, at most 8 MiB; null when the disk is full. Returns the name `@output/<call id>`. */
-  put(
-    runId: string,
-    callId: string,
-    content: string | Uint8Array,
-  ): { readonly name: string; readonly truncated: boolean } | null;
+  /** Writes a full result, at most 8 MiB. Never throws: a full disk loses the copy, not the call (05 §2.5.2). */
+  put(runId: string, callId: string, content: string | Uint8Array): Kept;
   /** Path of a spool name for this scope, or null: only calls of the same run or session. */
   resolve(scope: string, runId: string, name: string): string | null;
 };

@@ -48,17 +48,17 @@ export function spooledBody(
   context: ToolContext<unknown>,
 ): { readonly members: Readonly<Record<string, unknown>>; readonly output_ref: string | null } {
   const kept = context.ports.spool.put(context.run_id, context.call_id, answer.body);
-  if (kept === null) {
-    const message = 'The answer of a web call could not be kept: the disk is full or the directory is not usable.';
+  if (kept.name === null) {
+    const message = `The answer of a web call could not be kept ${kept.fault}`;
     context.emit({ kind: 'notice', level: 'warn', code: 'spool_full', message });
   }
   const members = {
-    output: kept?.name ?? null,
+    output: kept.name,
     bytes: answer.body.length,
     sha256: createHash('sha256').update(answer.body).digest('hex'),
-    ...(kept?.truncated === true ? { spool_truncated: true } : {}),
+    ...(kept.name !== null && kept.truncated ? { spool_truncated: true } : {}),
   };
-  return { members, output_ref: kept?.name ?? null };
+  return { members, output_ref: kept.name };
 }
 
 function shown(answer: Answer): Readonly<Record<string, string>> {

@@ -247,3 +247,23 @@ describe('DUR-002: a disk without any room', () => {
     expect(readdirSync(world.workspace)).toEqual(before);
   });
 });
+
+test('a result that is cut and cannot be kept is told with the place, the reason and the command that shows more', async () => {
+  world.write('long.txt', 'line of text\n'.repeat(10_000));
+  const call = { name: 'local_fs.read_file', arguments: { path: 'long.txt' } };
+  await addScript(world, [
+    { name: 'read', match: { role: 'user' }, reply: { tool_calls: [call] } },
+    {
+      name: 'after',
+      match: { role: 'tool', tool: { content: 'the full result could not be kept]' } },
+      reply: { text: 'cut' },
+    },
+  ]);
+  const home = join(world.home, '.reins');
+  writeFileSync(join(home, 'tool_output'), '');
+  expect(await world.run([...scripted, '--model', 'tester', 'go'])).toMatchObject({
+    code: 0,
+    stdout: 'cut\n',
+    stderr: `reins: warning: The full result of a tool call could not be kept in ${home}/tool_output: not a directory (see: ls -ld ${home} ${home}/tool_output)\n`,
+  });
+});

@@ -66,10 +66,9 @@ it('says exactly how many bytes it leaves out, also where no line ends near the 
 
 it('says that a text it cut could not be kept, or only a part of it', () => {
   const text = 'x'.repeat(2000);
-  expect(capResult(text, true, 1000, () => null)).toMatchObject({ truncated: true, output_ref: null });
-  expect(capResult(text, true, 1000, () => null).content).toMatch(
-    /bytes left out; the full result could not be kept\]$/m,
-  );
+  const none = () => ({ name: null, fault: 'in /x: no room' });
+  expect(capResult(text, true, 1000, none)).toMatchObject({ truncated: true, output_ref: null });
+  expect(capResult(text, true, 1000, none).content).toMatch(/bytes left out; the full result could not be kept\]$/m);
   const part = () => ({ name: '@output/call_1', truncated: true });
   expect(capResult(text, true, 1000, part).content).toMatch(/sha256 [0-9a-f]{64}, kept in part\)\]$/m);
 });

@@ -233,6 +233,19 @@ describe('output', () => {
     ).toBe('100000\n');
   });
 
+  it('that cannot be kept is told with the place, the reason and the command that shows more', async () => {
+    writeFileSync(join(bench.home, 'tool_output'), '');
+    await shell({ command: 'seq 1 200000' });
+    expect(bench.events).toEqual([
+      {
+        kind: 'notice',
+        level: 'warn',
+        code: 'spool_full',
+        message: `The full output of a command could not be kept in ${bench.home}/tool_output: not a directory (see: ls -ld ${bench.home} ${bench.home}/tool_output)`,
+      },
+    ]);
+  });
+
   it('without end stops the command', async () => {
     expect(await bench.call('local_shell.local_shell', { command: 'yes' })).toMatchObject({
       ok: false,

@@ -87,7 +87,7 @@ describe('a child', () => {
       truncated: false,
       spooled: {},
       spool_truncated: false,
-      spool_full: false,
+      spool_fault: null,
     });
   });
 
@@ -269,7 +269,10 @@ describe('output', () => {
     writeFileSync(join(temp.home, 'file'), '');
     const spool = { directory: join(temp.home, 'file/run_1'), name: 'call_1' };
     const result = await run(requestOf('seq 1 10000', { max_output_bytes: 1024, spool }));
-    expect(result).toMatchObject({ exit_code: 0, truncated: true, spooled: {}, spool_full: true });
+    expect(result).toMatchObject({ exit_code: 0, truncated: true, spooled: {} });
+    expect(result.spool_fault).toBe(
+      `in ${temp.home}/file: not a directory (see: ls -ld ${temp.home} ${temp.home}/file)`,
+    );
     expect(result.stdout).toMatch(/\n\[… \d+ bytes, \d+ lines left out\]\n/);
   });
 });

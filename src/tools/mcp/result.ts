@@ -76,7 +76,7 @@ function createKeeper({ run_id, call_id, ports, emit }: Where): Keep {
     if (files === mostFiles) return full(`of a result with many parts the first ${mostFiles} were kept`);
     files += 1;
     const spooled = ports.spool.put(run_id, call_id, Buffer.from(base64, 'base64'));
-    return spooled?.name ?? full('the full result could not be kept');
+    return spooled.name ?? full(`the full result could not be kept ${spooled.fault}`);
   };
   return (kind, mime, base64) => {
     const media = /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : 'application/octet-stream';
