@@ -107,7 +107,7 @@ export function resolveRoutes(wanted: Wanted, backends: readonly SeenBackend[]):
  */
 export function defaultBackend(model: string, provider: string, backends: readonly SeenBackend[]): string | null {
   const anything = { types: [], needs: [], tokens: 0, allow: { models: [], backends: [] } };
-  const telling = backends.filter(({ state }) => state !== 'open' && state !== 'failed');
+  const telling = backends.filter((one) => one.state !== 'open' && one.state !== 'failed' && !standsIn(one, backends));
   const found = resolveRoutes({ ...anything, models: [model], defaultType: provider }, telling);
   const [first] = found.kind === 'candidates' ? found.candidates : [];
   return first === undefined || first.substitutedFor !== null ? null : first.backend;
@@ -120,9 +120,10 @@ function inOrder(wanted: Wanted, backends: readonly SeenBackend[]): readonly See
     if (types.length > 0) return types.indexOf(type);
     return type === defaultType ? 0 : 1;
   };
-  const usable = backends.filter(({ type }) => {
-    if (types.length > 0) return types.includes(type);
-    return type !== 'scripted' || defaultType === 'scripted';
+  const usable = backends.filter((one) => {
+    if (standsIn(one, backends)) return false;
+    if (types.length > 0) return types.includes(one.type);
+    return one.type !== 'scripted' || defaultType === 'scripted';
   });
   return [...usable].sort(
     (one, other) =>
@@ -132,6 +133,12 @@ function inOrder(wanted: Wanted, backends: readonly SeenBackend[]): readonly See
       compare(one.name, other.name),
   );
 }
+
+/** Whether a backend is the demo that nobody registered, where a registered script does not load: it never plays for one. */
+export const standsIn = (backend: SeenBackend, all: readonly SeenBackend[]): boolean =>
+  backend.implicit &&
+  backend.type === 'scripted' &&
+  all.some(({ type, implicit, state }) => type === 'scripted' && !implicit && state === 'failed');
 
 /** By code unit, so that no locale changes the order. */
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);

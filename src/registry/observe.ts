@@ -119,11 +119,11 @@ export function createObserver(deps: ObserverDeps) {
     return seen !== null && isFresh(backend, seen) ? seen : null;
   };
 
-  const ask = async (backend: BackendRow, timeoutMs: number): Promise<Observation> => {
+  const ask = async (backend: BackendRow, { timeoutMs, force }: ObserveOptions): Promise<Observation> => {
     const started = deps.now();
     const ready = credentials(backend);
     if (ready.kind === 'missing') return { state: 'failed', failure: ready.failure, at: started, error: null };
-    if (backend.type === 'scripted') return readScript(backend, deps.workspace, started);
+    if (backend.type === 'scripted') return readScript(backend, deps.workspace, started, force === true);
     if (!isProviderType(backend.type)) return unknownType(backend, started);
     const before = lastGood(backend);
     const target = targetOf(backend, ready, timeoutMs, before?.models ?? []);
@@ -171,7 +171,7 @@ export function createObserver(deps: ObserverDeps) {
     const key = `${backend.id} ${sourceHash(backend)}`;
     const inFlight = running.get(key);
     if (inFlight !== undefined) return inFlight;
-    const asked = ask(backend, options.timeoutMs).then((seen) => {
+    const asked = ask(backend, options).then((seen) => {
       running.delete(key);
       try {
         keep(backend, seen);
@@ -207,9 +207,11 @@ const unknownType = (backend: BackendRow, at: number): Observation => ({
   error: null,
 });
 
-async function readScript(backend: BackendRow, workspace: string, at: number): Promise<Observation> {
-  const { listScripted } = await import('../models/scripted.ts');
+/** @param inFull whoever asks whether it is usable hears of a defect in an expression too, which a list leaves alone */
+async function readScript(backend: BackendRow, workspace: string, at: number, inFull: boolean): Promise<Observation> {
+  const { checkScript, listScripted } = await import('../models/scripted.ts');
   try {
+    if (inFull) await checkScript(backend.base_url, workspace);
     return { state: 'listed', models: await listScripted(backend.base_url, workspace), at, latencyMs: 0 };
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;

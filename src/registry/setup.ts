@@ -1,5 +1,5 @@
 import { providerTable } from '../models/providers.ts';
-import { defaultBackend, hasCapability } from '../models/resolve.ts';
+import { defaultBackend, hasCapability, standsIn } from '../models/resolve.ts';
 import {
   type BackendCheck,
   type DoctorReport,
@@ -100,7 +100,8 @@ export function createSetup(deps: SetupDeps) {
       }),
     );
     if (ask) asked = { at: deps.now(), of };
-    return inOrder(probed);
+    const seen = probed.map((one) => one.seen);
+    return inOrder(probed.filter((one) => !standsIn(one.seen, seen)));
   };
 
   /** One backend as 08 §12.1 shows it; no key, header value or user-info is in it. */

@@ -82,6 +82,20 @@ describe('the order of backends', () => {
   });
 });
 
+describe('the demo', () => {
+  const demo = backend('demo', 'scripted', [model('m')], { implicit: true });
+
+  it('never plays for a registered script that does not load', () => {
+    const types = ['scripted'];
+    const broken = failed('s', 'scripted');
+    expect(resolveRoutes(wanted({ types }), [broken, demo])).toEqual({ kind: 'nothing_known', failed: [broken] });
+    expect(chosen(resolveRoutes(wanted({ types }), [failed('o', 'ollama'), demo]))).toEqual(['demo/m']);
+    // Nobody asked for a script that the policy leaves out.
+    const allow = { models: [], backends: ['demo'] };
+    expect(chosen(resolveRoutes(wanted({ types, allow }), [unknown('s', 'scripted'), demo]))).toEqual(['demo/m']);
+  });
+});
+
 describe('names', () => {
   const two = [backend('local', 'ollama', [model('qwen2.5:7b'), model('qwen2.5:14b')])];
 

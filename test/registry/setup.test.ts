@@ -381,6 +381,48 @@ describe('health', () => {
   });
 });
 
+describe('a script that does not load', () => {
+  const script = (name: string, reply: object) =>
+    writeFileSync(
+      join(rooms.home.workspace, name),
+      JSON.stringify({ script: 1, models: [{ name: 'demo' }], turns: [{ name: 'a', reply }] }),
+    );
+  beforeEach(async () => {
+    await configure('default-provider', 'scripted');
+    script('s.json', { text: 'fine' });
+    await add('s', 's.json', { type: 'scripted' });
+  });
+
+  it.each([
+    ['an unknown field', { txt: 'x' }, 'unknown field "txt" at FILE:/turns/0/reply/txt'],
+    ['an unknown substitution', { text: `\${nosuch}` }, `unknown substitution \${nosuch} at FILE:/turns/0/reply/text`],
+  ])(
+    'for %s is what doctor tells and a run ends with; the demo does not play for it',
+    async (_name, reply, problem) => {
+      await configure('default-model', 'demo');
+      expect(await issues()).toEqual([]);
+      script('s.json', reply);
+      expect(await issues()).toEqual(['error all_backends_unreachable: reins backend test s']);
+      const { backendChecks } = await status();
+      expect(backendChecks.map(({ name, error }) => [name, error])).toEqual([
+        ['s', `The script does not load: ${problem.replace('FILE', join(rooms.home.workspace, 's.json'))}`],
+      ]);
+      const error = await obstacle(await rooms.models.defaults({ model: null, provider: null }));
+      expect([error?.code, error?.message]).toEqual([
+        'config_invalid',
+        `Backend "s": The script does not load: ${problem.replace('FILE', join(rooms.home.workspace, 's.json'))}; correct it, or name another file: reins backend update s --url <file>`,
+      ]);
+    },
+  );
+
+  it('leaves the default model without a star', async () => {
+    await configure('default-model', 'demo');
+    script('s.json', { txt: 'x' });
+    const { rows } = await rooms.models.listModels({ backend: null, refresh: false });
+    expect(rows.filter((row) => row.is_default)).toEqual([]);
+  });
+});
+
 describe('the check before a run', () => {
   it('keeps the codes of policy and script', async () => {
     const server = await serve(openAi('m'));
