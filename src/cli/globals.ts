@@ -4,7 +4,7 @@ import { usage } from '../schema/errors.ts';
 import { parseUrl } from '../text/parse-url.ts';
 import type { Flags } from './parse.ts';
 import { globalFlags } from './table/globals.ts';
-import { flagText, readValue, type ValueSite } from './values.ts';
+import { flagText, readPath, readValue, type ValueSite } from './values.ts';
 import { isDocumentName } from '../schema/document-name.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -120,7 +120,7 @@ function policyName(given: Given<string> | null, site: ValueSite): Given<string>
   if (given === null) return null;
   const source = named(given, '--policy', 'REINS_POLICY');
   if (/[/\\]/.test(given.value) || given.value.endsWith('.json'))
-    return { ...given, value: site.absolute(given.value) };
+    return { ...given, value: readPath(given.value, source, site) };
   if (isDocumentName(given.value)) return given;
   throw usage(`${source}: "${given.value}" is neither a policy name (a-z, 0-9, _ and -) nor the path of a document`);
 }

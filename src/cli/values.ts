@@ -1,4 +1,5 @@
 import { usage } from '../schema/errors.ts';
+import { isUrl } from '../text/parse-url.ts';
 import { parseDuration, parseSize } from '../text/quantities.ts';
 import type { Flag } from './command.ts';
 
@@ -55,7 +56,7 @@ export function readValue(flag: Flag, text: string, source: string, site: ValueS
     case 'path':
       if (text === '-' && flag.stdout === true) return text;
       if (text === '') throw usage(`${source} needs a path`);
-      return site.absolute(text);
+      return readPath(text, source, site);
     case 'boolean':
       if (text === 'true' || text === 'false') return text;
       throw usage(`${source} is true or false, not "${text}"`);
@@ -64,6 +65,12 @@ export function readValue(flag: Flag, text: string, source: string, site: ValueS
     case 'optional':
       return text;
   }
+}
+
+/** @throws RuntimeError usage for a URL, which would be a relative path */
+export function readPath(text: string, source: string, site: Pick<ValueSite, 'absolute'>): string {
+  if (isUrl(text)) throw usage(`${source}: "${text}" is a URL, and a path is needed`);
+  return site.absolute(text);
 }
 
 function readInt(flag: Flag, text: string, source: string): number {

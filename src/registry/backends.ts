@@ -1,3 +1,4 @@
+import { isUrl } from '../text/parse-url.ts';
 import { stamp } from '../text/stamp.ts';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -127,6 +128,13 @@ export function createBackends(deps: BackendsDeps) {
 
   const urlOf = (type: ProviderType, given: string | null): string => {
     const provider = providerTable[type];
+    if ((type === 'local' || type === 'scripted') && given !== null && isUrl(given)) {
+      const what = type === 'local' ? 'directory' : 'file';
+      throw new RuntimeError(
+        'usage',
+        `"${given}" is a URL; --url of ${withArticle(type)} backend is the path of a ${what}.`,
+      );
+    }
     if (type === 'local') {
       const standard = join(deps.home, 'models');
       if (given !== null) return resolve(deps.workspace.cwd, given);

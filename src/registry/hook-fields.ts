@@ -2,6 +2,7 @@ import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { usage } from '../schema/errors.ts';
 import type { HookRow } from '../store/hooks.ts';
+import { isUrl } from '../text/parse-url.ts';
 import { systemReason } from '../text/system-reason.ts';
 import { parseTarget, type Target } from '../tools/egress.ts';
 import { checkHeaders, readTexts } from './backend-fields.ts';
@@ -101,7 +102,7 @@ function specOf(given: string, cwd: string): string | null {
     if (typeof target === 'string') throw usage(`The URL of --spec ${target}.`);
     return given;
   }
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) throw usage('--spec takes an http or https URL, or the path of a file.');
+  if (isUrl(given)) throw usage('--spec takes an http or https URL, or the path of a file.');
   const path = resolve(cwd, given);
   let found: Stats | undefined;
   try {

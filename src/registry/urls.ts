@@ -1,7 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import { isLoopbackHost } from '../text/loopback.ts';
-import { parseUrl } from '../text/parse-url.ts';
+import { isUrl, parseUrl } from '../text/parse-url.ts';
 
 /** `a vllm`, `an ollama`: a type as it stands in a sentence. */
 export const withArticle = (type: string): string => `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`;
@@ -56,7 +56,7 @@ export function proxyFor(setting: string, url: string, environment: Environment)
   if (isExempt(target, variable(environment, 'NO_PROXY'))) return null;
   const proxy = variable(environment, target.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
   if (proxy === '') return null;
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
+  return isUrl(proxy) ? proxy : `http://${proxy}`;
 }
 
 /** Entries are `*`, hosts, and domains with or without a leading dot, each with an optional port. */

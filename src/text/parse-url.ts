@@ -9,3 +9,6 @@ export function parseUrl(text: string, base?: string): URL | null {
     return null;
   }
 }
+
+/** Whether a text begins as URLs do. As a path it would name a directory such as `file:`, which nobody means. */
+export const isUrl = (text: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(text);

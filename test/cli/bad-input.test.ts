@@ -216,6 +216,18 @@ describe('scripts of the scripted provider', () => {
     expect((await world.run(['backend', 'show', 's'])).code).toBe(1);
   });
 
+  test('a URL is no file, for a script, a directory of models, a chain and a policy', async () => {
+    const url = `file://${world.write('there.json', echoChain)}`;
+    const line = (what: string) => `reins: "${url}" is a URL; --url of a ${what}.\n  reins backend add --help\n`;
+    await refusedCommand(add(url), 2, 'usage', line('scripted backend is the path of a file'));
+    const local = ['backend', 'add', 's', '--type', 'local', '--url', url];
+    await refusedCommand(local, 2, 'usage', line('local backend is the path of a directory'));
+    for (const flag of ['--chain', '--policy']) {
+      const { code, stderr } = await world.run(['run', flag, url, 'hi']);
+      expect([code, stderr.split('\n')[0]]).toEqual([2, `reins: ${flag}: "${url}" is a URL, and a path is needed`]);
+    }
+  });
+
   test('a directory is refused too', async () => {
     const path = join(world.workspace, 'folder');
     const line = `reins: The script ${path} cannot be read: it is not a regular file.\n`;

@@ -36,6 +36,13 @@ test('words are exact and listed', () => {
   expect(() => read(words, 'Wait')).toThrow('--x: "Wait" is not one of wait, deny');
 });
 
+test('a URL is no path', () => {
+  for (const text of ['file:///a/b', 'https://a/b.json', 'FILE:///a']) {
+    expect(() => read(flag('path'), text)).toThrow(`--x: "${text}" is a URL, and a path is needed`);
+  }
+  expect(read(flag('path'), 'file:a')).toBe('/w/file:a');
+});
+
 test('paths become absolute and are not empty', () => {
   expect(read(flag('path'), 'a/b')).toBe('/w/a/b');
   expect(() => read(flag('path'), '')).toThrow('--x needs a path');
