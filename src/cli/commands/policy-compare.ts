@@ -3,6 +3,7 @@ import type { PolicyComparison, PolicyDifference, ReplayReport, VerdictChange } 
 import { callSummary } from '../../view/call-summary.ts';
 import { escapeText } from '../../view/escape.ts';
 import type { Context, Handler } from '../context.ts';
+import { policyMeant } from '../policy-meant.ts';
 import { when } from '../times.ts';
 
 const dayMs = 86_400_000;
@@ -12,8 +13,8 @@ const sinceOf = (context: Context): number =>
 
 /** `policy replay` (02 §14.4). */
 const replay: Handler = async (context) => {
-  const { flags, words } = context.invocation;
-  const policy = words[0] ?? context.globals.policy?.value ?? null;
+  const { flags } = context.invocation;
+  const policy = policyMeant(context);
   if (policy === null) {
     throw new RuntimeError('usage', 'say which policy the recorded calls are put to', {
       hints: ['reins policy replay strict', 'reins policy list'],

@@ -1,6 +1,7 @@
 import type { PolicyRow, PolicyVetFile } from '../../schema/policy-views.ts';
 import { quote } from '../../text/quote.ts';
 import type { Handler } from '../context.ts';
+import { policyMeant } from '../policy-meant.ts';
 
 const list: Handler = async (context) => {
   const client = await context.client();
@@ -34,8 +35,8 @@ const cells = (row: PolicyRow): readonly string[] => [
 ];
 
 const show: Handler = async (context) => {
-  const { words, flags } = context.invocation;
-  const policy = words[0] ?? context.globals.policy?.value ?? null;
+  const { flags } = context.invocation;
+  const policy = policyMeant(context);
   const { text, agent_answers: _, ...rest } = await (await context.client()).showPolicy({ policy });
   const where = rest.path ?? `${rest.source} ${rest.name}`;
   const onlyPath = flags.bool('path') === true;
@@ -51,8 +52,8 @@ const show: Handler = async (context) => {
 
 const vet: Handler = async (context) => {
   const { words, flags } = context.invocation;
-  const named = context.globals.policy?.value;
-  const given = words.length > 0 || named === undefined ? [...words] : [named];
+  const one = policyMeant(context);
+  const given = words.length > 0 || one === null ? [...words] : [one];
   const files = await (await context.client()).vetPolicies({ policies: given });
   const strict = flags.bool('strict') === true;
   const fails = (file: PolicyVetFile): boolean => file.worst === 'error' || (strict && file.worst === 'warn');

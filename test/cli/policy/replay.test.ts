@@ -30,6 +30,21 @@ describe('policy replay', () => {
     expect(last).toBe('checked 1, tightened 0, widened 1, unchanged 0, not comparable 0');
   });
 
+  test('does not take one of two policies in silence, nor do show and vet', async () => {
+    for (const command of ['replay', 'show', 'vet']) {
+      expect(await world.run(['policy', command, 'strict', '--policy', 'open'])).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/^reins: the policy is given twice, as "strict" and as --policy open\n/),
+      });
+    }
+    const environment = { REINS_POLICY: 'open' };
+    expect(await world.run(['policy', 'show', 'strict', '--path'], { environment })).toMatchObject({
+      code: 0,
+      stdout: 'builtin strict\n',
+    });
+  });
+
   test('fails on what it is told to fail on', async () => {
     const wide = world.write('wide.json', allowing);
     const narrow = world.write('narrow.json', '{"default_action":"deny"}');
