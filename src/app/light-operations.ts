@@ -1,3 +1,4 @@
+import { operations, type RuntimeClient } from '../client/operations.ts';
 import type { PlanOperations } from '../plans/plans.ts';
 
 /** Operations of plans that run nothing. */
@@ -51,3 +52,25 @@ export const light: ReadonlySet<string> = new Set([
   'watchFeed',
   ...planOperations,
 ]);
+
+/** Reading operations that write all the same: sweeps, caches, the rows of a run. */
+const writing: ReadonlySet<string> = new Set([
+  'listAsks',
+  'showAsk',
+  'awaitRun',
+  'watch',
+  'watchFeed',
+  'doctor',
+  'listModels',
+  'showModel',
+  'showPlan',
+  'planningStep',
+  'stepOutcome',
+]);
+
+/** Whether an operation only looks, which decides how the database is opened. */
+export const isRead = (name: keyof RuntimeClient): boolean =>
+  name === 'watchFeed' || (name in operations && operations[name as keyof typeof operations].reads);
+
+/** Whether it does without writing anything at all. */
+export const readsOnly = (name: keyof RuntimeClient): boolean => !writing.has(name) && isRead(name);

@@ -1,12 +1,13 @@
+import { existsSync } from 'node:fs';
 import { type DatabaseProblem, databaseProblem } from './database-problem.ts';
 import { refuseInside } from './inside-tool.ts';
-import { light } from './light-operations.ts';
+import { isRead, light, readsOnly } from './light-operations.ts';
 import { readMachine } from './machine.ts';
 import type { Rooms } from './rooms.ts';
 import { openStoreRooms, type StoreRooms } from './store-rooms.ts';
 import type { AppHandle, AppOptions } from '../app-options.ts';
 import { createLocalClient, type Services } from '../client/local-client.ts';
-import { operations, type RuntimeClient } from '../client/operations.ts';
+import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
 import { createSecrets } from '../registry/secrets.ts';
 import type { Pools } from '../runs/pools.ts';
@@ -16,26 +17,6 @@ import { RuntimeError } from '../schema/errors.ts';
 import { findWorkspace, namedDataDirFault } from '../workspace/paths.ts';
 import { createTrust } from '../workspace/trust.ts';
 import { quote } from '../text/quote.ts';
-
-/** Reading operations that write all the same: sweeps, caches, the rows of a run. */
-const writing: ReadonlySet<string> = new Set([
-  'listAsks',
-  'showAsk',
-  'awaitRun',
-  'watch',
-  'watchFeed',
-  'doctor',
-  'listModels',
-  'showModel',
-  'showPlan',
-  'planningStep',
-  'stepOutcome',
-]);
-
-const isRead = (name: keyof RuntimeClient): boolean =>
-  name === 'watchFeed' || (name in operations && operations[name as keyof typeof operations].reads);
-
-const readsOnly = (name: keyof RuntimeClient): boolean => !writing.has(name) && isRead(name);
 
 /** What looks at a set-up that may be broken, and reports it. */
 const examines: ReadonlySet<string> = new Set(['doctor', 'doctorBundle']);
@@ -60,7 +41,8 @@ type Opened = {
 /**
  * Builds everything in one readable order. Nothing is opened before it is needed: the database at the first operation,
  * for reading only where that is enough, and the rooms that act when something is to be done.
- * @param writes a run is about to start: the database is opened for writing at once
+ * @param writes a run is about to start: a database that is there is opened for writing at once. One that is not there is
+ * made by the run itself, so that a run without a chain leaves none behind (06 §10).
  */
 export async function openApp(
   options: AppOptions,
@@ -157,10 +139,11 @@ export async function openApp(
   /** What an operation needs; a database opened for reading is opened anew when something is to be written. */
   const openNow = async (name: keyof RuntimeClient): Promise<Opened> => {
     if (options.dataDir !== null && !examines.has(name)) checkDataDir(options.dataDir.value);
-    const reading = readsOnly(name) && !writes;
+    const atOnce = writes && (opened === undefined ? existsSync(workspace.dbPath) : !opened.reading);
+    const reading = readsOnly(name) && !atOnce;
     if (opened?.reading === true && !reading) await shut();
     if (examines.has(name)) opened ??= await openForDoctor();
-    else opened ??= await (isRead(name) && !writes ? openToLook(reading) : open(workspace.dbPath, reading));
+    else opened ??= await (isRead(name) && !atOnce ? openToLook(reading) : open(workspace.dbPath, reading));
     return opened;
   };
   let opening: Promise<unknown> = Promise.resolve();

@@ -32,6 +32,18 @@ describe('without a project', () => {
     expect(stderr).toContain('--chain');
   });
 
+  test('a run and a chat that have no chain leave nothing behind', async () => {
+    for (const words of [['hi'], ['chat', 'hi'], ['run', '--chain', 'gone.json', 'hi']]) {
+      expect(await world.run(words)).toMatchObject({ code: 3, stdout: '' });
+    }
+    expect(existsSync(join(world.home, '.reins'))).toBe(false);
+    world.write('.reins/other.json', echoChain);
+    expect((await world.run(['hi'])).stderr).toContain(
+      `there is no ${join(world.workspace, '.reins')}/default-run-chain.json`,
+    );
+    expect(existsSync(join(world.workspace, '.reins/local.db'))).toBe(false);
+  });
+
   test('a chain in the user directory does not count', async () => {
     mkdirSync(join(world.home, '.reins'), { mode: 0o700 });
     world.write('../home/.reins/default-run-chain.json', echoChain);
