@@ -36,6 +36,14 @@ describe('listings on a terminal', () => {
   });
 });
 
+test('the newest run, which undo takes, has its short id on a terminal', async () => {
+  await addScript(world, writingTurns);
+  await world.run([...tester, '--policy', 'open', 'go']);
+  const terminal = openTerminal(world, ['state', 'undo', '--dry-run'], { columns: 160 });
+  expect((await terminal.ended).code).toBe(0);
+  expect(terminal.screen()).toMatch(/^the newest run, run_[0-9a-z]{6}: go$/m);
+});
+
 test('what hides in a call is shown as on its card, wherever an ask is one line', async () => {
   const call = { name: 'local_fs.write_file', arguments: { path: 'a\u202eb.txt', content: 'x' } };
   await addScript(world, [{ name: 'one', match: { role: 'user' }, reply: { tool_calls: [call] } }]);

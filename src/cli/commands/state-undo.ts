@@ -5,6 +5,7 @@ import { plural } from '../../view/format.ts';
 import { commandsStay, mostLookedThrough, newestToUndo, noFiles, stayed, undoText } from '../../view/undo-text.ts';
 import { confirmed } from '../confirm.ts';
 import type { Context, Handler } from '../context.ts';
+import { shownIds } from '../ids.ts';
 
 /** Puts files back after a look at them; 1 where one had to stay as it is. */
 const undo: Handler = async (context) => {
@@ -32,7 +33,8 @@ async function newest(context: Context, client: RuntimeClient): Promise<string> 
   if (run === undefined) throw new RuntimeError('not_found', 'there are no runs yet');
   // Whoever names none sees which one it is.
   const [input = ''] = run.input.trim().split('\n');
-  context.hint(context.safe(`the newest run, ${run.id}: ${input}`));
+  const shown = await shownIds(context, client, 'err', [run.id]);
+  context.hint(context.safe(`the newest run, ${shown(run.id)}: ${input}`));
   return run.id;
 }
 
