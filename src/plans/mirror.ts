@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { messageOf } from '../text/thrown.ts';
+import { systemReason } from '../text/system-reason.ts';
 import { planMarkdown } from '../view/plan-lines.ts';
 import type { Plan } from '../schema/plan.ts';
 import type { Settings } from '../store/settings.ts';
@@ -37,8 +37,7 @@ export function createMirror(deps: MirrorDeps) {
         release();
       }
     } catch (error) {
-      const why = messageOf(error);
-      deps.warn(`the file ${pathOf(name)} of the plan could not be written: ${why}`);
+      deps.warn(`the file ${pathOf(name)} of the plan could not be written: ${systemReason(error)}`);
     }
   };
 

@@ -9,6 +9,8 @@ export function systemReason(error: unknown): string {
   // Of the system's own words, "illegal operation" sounds like a fault of somebody else.
   if (codeOf(error) === 'EISDIR') return 'it is a directory';
   const message = messageOf(error);
+  // With the directories above it, one is there already only where something else has its name.
+  if (/^EEXIST: .*, mkdir /s.test(message)) return 'not a directory';
   return /^E[A-Z0-9]+: (.+?), [a-z]+(?: '.*)?$/s.exec(message)?.[1] ?? message;
 }
 
@@ -21,9 +23,7 @@ export const writeFault = (error: unknown): 'config_invalid' | 'storage' =>
 /** The end of a sentence about what could not be kept: where, why, and the command that shows more. */
 export function notKeptIn(directory: string, error: unknown): string {
   const above = directory.slice(0, Math.max(directory.lastIndexOf('/'), 1));
-  // Only a directory that something else stands in the place of is there already.
-  const reason = codeOf(error) === 'EEXIST' ? 'not a directory' : systemReason(error);
-  return `in ${directory}: ${reason} (see: ${lookAt(error, above, directory)})`;
+  return `in ${directory}: ${systemReason(error)} (see: ${lookAt(error, above, directory)})`;
 }
 
 /** The command that shows why a file could not be made or read there: how many may be open, its space, or who may do it. */
