@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startCli } from '../support/run-cli.ts';
-import { type Service, startService } from '../support/service.ts';
+import { json, type Service, startService } from '../support/service.ts';
 import { createProject, type World } from './world.ts';
 
 let world: World;
@@ -210,3 +210,47 @@ test('who does not wait for the tools of a new hook is told that it is registere
   }
   expect((await hook('list')).stdout).toMatch(/^slow +/m);
 });
+
+test('tools with alike names and a long one have names of their own on the wire, by which the program as it is built calls them', async () => {
+  const other = await startService(document({ c: {} }));
+  const model = await startService();
+  const long = 'x'.repeat(80);
+  const named: string[][] = [];
+  model.answer(({ url, body }, response) => {
+    if (url.endsWith('/models')) return json(response, { data: [{ id: 'm' }] });
+    const { messages, tools } = JSON.parse(body) as Asked;
+    const names = tools.map((tool) => tool.function.name).filter((name) => /^a_(b_c|x)/.test(name));
+    named.push(names);
+    const calls = names.map((name, index) => ({ index, id: `c${index}`, function: { name, arguments: '{}' } }));
+    const first = messages.at(-1)?.role === 'user';
+    const choice = first
+      ? { delta: { tool_calls: calls }, finish_reason: 'tool_calls' }
+      : { delta: { content: 'done' }, finish_reason: 'stop' };
+    response.end(`data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\ndata: [DONE]\n\n`);
+  });
+  try {
+    service.describe(document({ b_c: {}, [long]: {} }));
+    await hook('add', 'a', '--url', service.url);
+    await hook('add', 'a_b', '--url', other.url);
+    await world.run(['backend', 'add', 'm', '--type', 'openai-compatible', '--url', model.url]);
+    const policy = world.write('open.json', '{"default_action":"allow","rules":[]}');
+    expect(
+      await world.run(['--provider', 'openai-compatible', '--model', 'm', '--policy', policy, 'go']),
+    ).toMatchObject({ code: 0, stdout: 'done\n', stderr: '' });
+    expect(named[0]).toEqual([
+      expect.stringMatching(/^a_b_c_[0-9a-f]{4}$/),
+      expect.stringMatching(/^a_x{53}_[0-9a-f]{8}$/),
+      expect.stringMatching(/^a_b_c_[0-9a-f]{4}$/),
+    ]);
+    expect(new Set(named[0]).size).toBe(3);
+    expect([...service.arrived, ...other.arrived].map(({ url }) => url)).toEqual(['/b_c', `/${long}`, '/c']);
+  } finally {
+    await other.close();
+    await model.close();
+  }
+});
+
+type Asked = {
+  readonly messages: readonly { readonly role: string }[];
+  readonly tools: readonly { readonly function: { readonly name: string } }[];
+};

@@ -30,14 +30,26 @@ const requirePart = (id) => {
 /** Modules of Node that bring many others along, and that most commands import and few call. */
 const seldomUsed = new Set(['node:crypto', 'node:child_process']);
 
-/** Stands for a module, which is loaded when a member of it is asked for. */
+/**
+ * Stands for a module, which is loaded when a member of it is asked for, or when its members are listed: what the bundle
+ * makes of `import()` copies them by their names.
+ */
 function whenUsed(id) {
   let members;
-  const get = (_, name) => {
+  const load = () => {
     members ??= require(id);
-    return members[name];
+    return members;
   };
-  return new Proxy({}, { get });
+  return new Proxy(
+    {},
+    {
+      get: (_, name) => load()[name],
+      has: (_, name) => name in load(),
+      ownKeys: () => Reflect.ownKeys(load()),
+      getOwnPropertyDescriptor: (_, name) =>
+        Object.hasOwn(load(), name) ? { get: () => members[name], enumerable: true, configurable: true } : undefined,
+    },
+  );
 }
 
 function readParts(name) {
