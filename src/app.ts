@@ -37,7 +37,8 @@ export async function createApp(
 
 /** Writes down that a tool child tried a command that is refused to it. @returns the refusal */
 export async function refusal(options: AppOptions, command: string): Promise<Error> {
-  const { insideTool, noteAttempt } = await import('./app/inside-tool.ts');
+  const { insideTool } = await import('./app/inside-tool.ts');
+  const { noteAttempt } = await import('./app/refused-attempt.ts');
   await noteAttempt(options, command);
   return insideTool(command);
 }

@@ -1,12 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import type { AppOptions } from '../app-options.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import { type Audit, createAudit } from '../store/audit.ts';
+import type { Audit } from '../store/audit.ts';
 import type { RunningChild } from '../store/calls.ts';
 import type { Sql } from '../store/sql.ts';
-import { openStore } from '../store/store.ts';
-import { findWorkspace } from '../workspace/paths.ts';
-import { readMachine } from './machine.ts';
 
 /** How far up the family of a process is followed (11 §6.2). */
 const maxAncestors = 64;
@@ -27,12 +23,17 @@ export type AttemptDeps = {
  * of this database is known by its row, one of another by the marker of its family. @throws RuntimeError inside_tool
  */
 export function refuseInside(deps: AttemptDeps, command: string): void {
-  const family = familyOf(process.pid);
-  const call = callOf(deps.calls.running(), family);
-  const run = call?.run_id ?? markerOf(family);
+  const { run, call } = startedBy(deps.calls.running());
   if (run === null) return;
   note(deps, run, { command, ...(call === undefined ? {} : { call_id: call.call_id }), by: 'process' });
   throw insideTool(command);
+}
+
+/** The run, and the call of those that are known, by which this process was started. */
+export function startedBy(running: readonly RunningChild[]) {
+  const family = familyOf(process.pid);
+  const call = callOf(running, family);
+  return { run: call?.run_id ?? markerOf(family), call };
 }
 
 type Family = ReturnType<typeof familyOf>;
@@ -128,41 +129,13 @@ function linkOf(path: string): string | null {
   }
 }
 
-/** Writes down that something with the marker of a run tried a command; nothing where there is no database. Never throws. */
-export async function noteAttempt(options: AppOptions, command: string): Promise<void> {
-  try {
-    const { reinsHome, uid } = readMachine(options);
-    const { cwd, dataDir, database, version, tenant, root } = options;
-    const flags = { dataDirFlag: dataDir?.value ?? null, dbFlag: database?.value ?? null };
-    const { dbPath } = findWorkspace({ cwd, ...flags, reinsHome, uid });
-    const now = Date.now;
-    const warn = (): void => {};
-    const store = await openStore({
-      path: dbPath,
-      installation: root,
-      mode: 'existing',
-      reinsHome,
-      version,
-      now,
-      warn,
-    });
-    try {
-      const marker = (options.environment['REINS_RUN_ID'] ?? '').slice(0, 64);
-      note({ sql: store.sql, audit: createAudit(store.sql), tenant, now }, marker, { command, by: 'marker' });
-    } finally {
-      store.close();
-    }
-  } catch {
-    // The refusal stands, whether or not anybody can be told of it.
-  }
-}
-
-function note({ sql, audit, tenant, now }: Omit<AttemptDeps, 'calls'>, run_id: string, body: object): void {
+/** Writes the attempt down; where that cannot be done, the refusal stands all the same. */
+export function note({ sql, audit, tenant, now }: Omit<AttemptDeps, 'calls'>, run_id: string, body: object): void {
   try {
     const entry = { type: 'self_approval_attempt', tenant_id: tenant, run_id, session_id: null, body } as const;
     sql.write('full', () => audit.append(entry, now()));
   } catch (error) {
-    // As above: a database that is read only, full or locked.
+    // A database that is read only, full or locked.
     if (!(error instanceof RuntimeError)) throw error;
   }
 }

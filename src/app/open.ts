@@ -200,6 +200,9 @@ export async function openApp(
   };
 
   const services = async (name: keyof RuntimeClient): Promise<Partial<Services>> => {
+    if ((name === 'initialise' || name === 'acceptDatabase') && options.notInside !== undefined) {
+      await (await import('./refused-attempt.ts')).refuseUnopened(options, options.notInside);
+    }
     if (name === 'initialise') return { initialise };
     if (name === 'foreignDatabase' || name === 'acceptDatabase') return { foreignDatabase, acceptDatabase };
     if (light.has(name)) {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { program, startCli } from '../support/run-cli.ts';
@@ -25,6 +25,13 @@ beforeAll(async () => {
     world.write('script', `#!/bin/sh\n"${process.execPath}" ${inside.map((word) => `"${word}"`).join(' ')}\n`),
     0o755,
   );
+  chmodSync(
+    world.write(
+      'unmarked',
+      `#!/bin/sh\nenv -u REINS_RUN_ID "${process.execPath}" "${program}" init --force\necho "exit $?"\n`,
+    ),
+    0o755,
+  );
   await addScript(world, [
     turn('one', [read]),
     turn('two', [read, read]),
@@ -32,6 +39,7 @@ beforeAll(async () => {
     turn('write', [write]),
     // What a script does is not seen by the gate.
     turn('inside', [shell('./script')]),
+    turn('unmarked', [shell('./unmarked')]),
     turn('plain', [shell(process.execPath, ...inside)]),
     { name: 'boom', match: { last_user: { equals: 'boom' } }, reply: { error: { class: 'auth', message: 'no' } } },
     ...(['timeout', 'no_tool_support', 'content_filter', 'quota'] as const).map((name) => ({
@@ -233,6 +241,21 @@ test('a tool child that calls the program is refused with exit 5 and changes not
     stderr: 'reins: refused: "config set" was called from inside a tool run\n',
   });
   expect((await world.run(['config', 'get', 'default-model'])).stdout).toBe('demo\n');
+});
+
+test('so is one that opens no database and has taken the marker out of its environment', async () => {
+  const chain = join(world.workspace, '.reins/default-run-chain.json');
+  const before = readFileSync(chain, 'utf8');
+  const policy = world.write('allow.json', '{"default_action":"allow","rules":[]}');
+  const { output } = await object('--policy', policy, '--shell', 'unmarked');
+  const answer = output.messages.find((message: { role: string }) => message.role === 'tool');
+  expect(JSON.parse(answer.content)).toMatchObject({
+    stdout: 'exit 5\n',
+    stderr: 'reins: refused: "init" was called from inside a tool run\n',
+  });
+  expect([readFileSync(chain, 'utf8'), existsSync(`${chain}.bak`)]).toEqual([before, false]);
+  const { stdout } = await world.run(['audit', 'list', '--type', 'self_approval_attempt', '--json']);
+  expect(stdout).toContain('"command":"init"');
 });
 
 test('a call that is such a command is denied, and nobody is asked', async () => {
