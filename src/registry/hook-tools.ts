@@ -61,10 +61,16 @@ async function listingForRun(deps: HookToolsDeps, row: HookRow): Promise<ForRun>
   return { listing: null, notices: [unavailable(source, reason)] };
 }
 
+/** `40 s`, `5 min`, `3 h`. */
+function ageText(ms: number): string {
+  if (ms < 60_000) return `${Math.round(ms / 1000)} s`;
+  return ms < 3600_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3600_000)} h`;
+}
+
 const stale = (source: SourceRef, ageMs: number, reason: string): Notice =>
   sourceNotice(
     'warn',
     'hook_spec_stale',
     source,
-    `The description of hook ${source.name} is ${Math.round(ageMs / 3600_000)} h old and could not be fetched: ${reason}`,
+    `The description of hook ${source.name} is ${ageText(ageMs)} old and could not be fetched: ${reason}`,
   );

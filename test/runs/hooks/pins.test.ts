@@ -216,6 +216,12 @@ describe('the description of a hook', () => {
     const stale = await resultsOf(app);
     expect(noticesOf(stale.events)).toEqual(['hook_spec_stale']);
     expect(stale.results).toMatchObject([{ error: 'network_error' }]);
+    const told = stale.events.flatMap((event) => (event.kind === 'notice' ? [event.message] : []));
+    expect(told[0]).toMatch(/^The description of hook svc is 2 h old and could not be fetched: /);
+    await app.client.setConfig({ key: 'hook-spec-ttl', value: '1s' });
+    age(0.25);
+    const young = (await resultsOf(app)).events.flatMap((event) => (event.kind === 'notice' ? [event.message] : []));
+    expect(young[0]).toMatch(/^The description of hook svc is 15 min old and /);
     age(8 * 24);
     const gone = await resultsOf(app);
     expect(noticesOf(gone.events)).toEqual(['provider_unavailable']);
