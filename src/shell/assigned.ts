@@ -1,6 +1,6 @@
 import type { CommandWord } from '../schema/command.ts';
 import { linesHeld } from './held-options.ts';
-import { settingLine } from './line-options.ts';
+import { settingLine } from './git-lines.ts';
 
 /**
  * What the shell and ordinary programs run of a value: the line that a variable holds for them, and the substitutions of a

@@ -1,5 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
-import { payloadsOf } from './payload.ts';
+import { payloadsOf } from './payloads-of.ts';
 import { baseName } from './programs.ts';
 import type { ParseScript, Step } from './script.ts';
 import { printed } from './printed.ts';
