@@ -79,7 +79,7 @@ function hiddenStarter(commands: readonly FoundCommand[], host: PolicyHost): str
 const startsOthers = (name: string): boolean => shells.has(name) || launcherOf(name)?.subcommands.length === 0;
 
 /** Files that are another program under each of their names. */
-export const manyNamed: ReadonlySet<string> = new Set(['busybox', 'toybox', 'coreutils']);
+export const manyNamed: ReadonlySet<string> = new Set('busybox toybox coreutils ccache distcc icecc'.split(' '));
 
 /** The real paths of what a program word may start, below each directory that a `cd` before it may have led to. */
 export function filesOf({ words, directories }: FoundCommand, host: PolicyHost): readonly string[] {

@@ -1,6 +1,7 @@
 import type { CommandWord } from '../schema/command.ts';
-import { linesHeld } from './held-options.ts';
 import { settingLine } from './git-lines.ts';
+import { linesHeld } from './held-options.ts';
+import { heldBy } from './line-names.ts';
 
 /**
  * What the shell and ordinary programs run of a value: the line that a variable holds for them, and the substitutions of a
@@ -18,23 +19,6 @@ export type Handed =
   | { readonly kind: 'text'; readonly words: readonly CommandWord[] };
 
 const words = (text: string): readonly string[] => text.split(' ');
-
-/** Variables whose value is a line that somebody starts. */
-const lines: ReadonlySet<string> = new Set(
-  words(
-    'PROMPT_COMMAND PAGER MANPAGER SYSTEMD_PAGER AWS_PAGER GH_PAGER EDITOR VISUAL FCEDIT SUDO_EDITOR SYSTEMD_EDITOR BROWSER ' +
-      'SHELL LESSOPEN LESSCLOSE SSH_ASKPASS SUDO_ASKPASS RSYNC_RSH CVS_RSH GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH ' +
-      'GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND CC CXX LD AR MAKE RUSTC RUSTDOC ' +
-      'RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER PSQL_EDITOR FZF_DEFAULT_COMMAND CCACHE_PREFIX LESSEDIT BASH_ALIASES BASH_CMDS',
-  ),
-);
-
-/** What most likely is one, by the end of its name: `BAT_PAGER`, `KUBE_EDITOR`, `RESTIC_PASSWORD_COMMAND`. */
-const guessedNames =
-  /(?:PAGER|EDITOR|_BROWSER|_ASKPASS|_RSH|_SSH|_SHELL|_COMMAND|PASSCOMMAND|_LAUNCHER|_LINKER|_PROG|DIFFPROG|_EXTERNAL_DIFF)$/;
-
-/** The same by the form of their names; npm takes its own in any case. */
-const lineNames = /^(?:CARGO_TARGET_\w+_(?:RUNNER|LINKER)|CARGO_BUILD_RUST(?:C|DOC)\w*|npm_config_(?:script_)?shell)$/i;
 
 /** Builtins that expand their words once more: as names with a subscript, or as arithmetic. */
 const expanding: ReadonlySet<string> = new Set(
@@ -57,10 +41,8 @@ export function valuePayloads(name: string, value: CommandWord): readonly Handed
   // `|program %s`, as `less` has it.
   const line = value.text.replace(/^\|-?/, '');
   if (!value.open && name.startsWith('GIT_CONFIG_')) return [...text, ...gitSettings(name, value)];
-  const started = (lines.has(name) || lineNames.test(name)) && line !== '' && !value.open;
-  if (started) return [...text, { kind: 'line', words: [{ ...value, text: line }] }];
-  if (guessedNames.test(name) && line !== '' && !value.open)
-    return [...text, { kind: 'guess', words: [{ ...value, text: line }] }];
+  const kind = line === '' || value.open ? null : heldBy(name);
+  if (kind !== null) return [...text, { kind, words: [{ ...value, text: line }] }];
   return [...text, ...linesHeld(name, value).map((word) => ({ kind: 'guess' as const, words: [word] }))];
 }
 

@@ -1,8 +1,10 @@
 import type { CommandWord } from '../schema/command.ts';
 import { firstGroups } from '../text/first-groups.ts';
+import { escapes, readsData } from './escapes.ts';
 import { decodeEscapes } from './printed.ts';
 import { isInterpreter, shells } from './programs.ts';
 import { readSed } from './sed-script.ts';
+import { callsIn } from './spawn-calls.ts';
 import { literalWord } from './words.ts';
 
 /**
@@ -28,77 +30,6 @@ const awkLine = /system\s*\(\s*"([0-9]+)"|\|&?\s*"([0-9]+)"|"([0-9]+)"\s*\|&?\s*
 const awkOpen = /system\s*\(\s*[\w$(]|\bprintf?\b[^|/\n;}]{0,512}\|&?\s*[A-Za-z_$(]|[\w\])]\s*\|&?\s*getline\b/;
 /** The same with no more than the begin of a program's name. */
 const awkBegun = /system\s*\(\s*"[^"\s\\]{0,256}"\s*[^)\s]/;
-
-/** Literals that stand behind the name of a function that starts programs: a line, or a program and its words. */
-const quoted = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\x60(?:[^\x60\\]|\\.)*\x60`;
-const blanks = String.raw`\s{0,16}`;
-const calls = new RegExp(
-  // `/x/.exec(..)` looks into a text.
-  `(?<!/[a-z]{0,6}\\.)(?:(?:system|exec|spawn)\\s{1,16}|(?:system\\d?|exec(?!ute)[a-z]{0,12}|spawn[a-z]{0,12}|popen\\d?|capture\\w{1,3}|run|call|check_(?:call|output)|` +
-    `get(?:status)?output|os\\.execute|shell_exec|passthru|proc_open|create_subprocess_\\w{1,12}|System\\.shell|Command(?:\\.new)?|cmd)${blanks}\\(${blanks})` +
-    `[[(]?${blanks}((?:${quoted})(?:${blanks},${blanks}[[(]?${blanks}(?:${quoted})){0,32})`,
-  'gi',
-);
-const literals = new RegExp(quoted, 'g');
-/** Perl and Ruby: `qx(..)`, `%x(..)`, `system qw(..)`. */
-const percent = /(?:\bqx|%x|\b(?:system|exec)\s{0,16}\(?\s{0,16}qw)\s{0,16}[/({[|!]([^/)}\]|!]{1,512})[/)}\]|!]/g;
-const backticks = /`([^`]{1,4096})`/g;
-/** Perl and Ruby: `open(F, "line|")`, `open F, "-|", "program"`, `open("|line")`. */
-const opens =
-  /\bopen\b\s{0,16}\(?[^"';)]{0,64}["'](?:\+?[<>]?)\s{0,16}(?:\|([^"']{1,512})["']|([^"'|]{1,512})\|["']|(?:-\||\|-)["']\s{0,16},\s{0,16}["']([^"']{1,512})["'])/g;
-const running: ReadonlySet<string> = new Set('perl raku ruby jruby irb pry php julia'.split(' '));
-
-const bang = [/^[ \t]*!(?![=<>])[ \t]*(.+)/gm];
-/** A command of `vi` behind `:`, or a range of lines: `%!sort`, `r !ls`. */
-const editor = [/(?:^|[\s:|%,$.\d'"+])!(?![=~])[ \t]*(\S.*)/g, /^\+?:?te(?:r(?:m(?:i(?:n(?:al?)?)?)?)?)?[ \t]+(.+)/g];
-const debugging = [/^[ \t]*(?:(?:shell|make|pipe|platform[ \t]+shell)[ \t]|!)[ \t]*(.+)/gm];
-/** The line of a shell, or the program before its arguments. */
-const lisp = [
-  /\((?:async-)?shell-command(?:-to-string|-on-region)?\s{1,16}"((?:[^"\\]|\\.)*)"/g,
-  /\((?:call-process(?:-shell-command)?|process-lines|process-file)\s{1,16}"((?:[^"\\]|\\.)*)"/g,
-];
-const tcl = [/(?:^|[\n;[{"])[ \t]{0,64}(?:exec|spawn|system)[ \t]+([^\]\n;}"]+)/g];
-const each = (names: string, patterns: readonly RegExp[]): Record<string, readonly RegExp[]> =>
-  Object.fromEntries(names.split(' ').map((name) => [name, patterns]));
-
-/** Programs of which a command starts others, in one of their words or in what they read. */
-const escapes: Readonly<Record<string, readonly RegExp[]>> = {
-  ...each('vi vim nvim view ex rvim vimdiff', editor),
-  ...each('ed red', [/^[\d,$.%]{0,16}[ \t]{0,8}[rwe]?[ \t]{0,8}!(.+)/gm]),
-  ...each('dc ftp lftp sftp gnuplot mutt sqlplus', bang),
-  ...each('less more most', [/^\+!(.+)/g]),
-  ...each('gdb lldb rr', debugging),
-  ...each('emacs emacsclient', lisp),
-  ...each('osascript', [/\bdo\s{1,16}shell\s{1,16}script\s{1,16}"((?:[^"\\]|\\.)*)"/gi]),
-  ...each('tclsh wish expect', tcl),
-  ...each('psql pgcli', [
-    /\\!\s{0,16}(.+)/g,
-    /\bprogram\s{1,16}'((?:[^']|'')+)'/gi,
-    /\\(?:gx?|o|out|w|write)\s{0,16}\|\s{0,16}(.+)/g,
-  ]),
-  ...each('mysql mariadb', [/(?:^|[;\n])[ \t]{0,16}(?:\\!|system|\\P|pager)[ \t]+([^;\n]+)/g]),
-  ...each('sqlite3 sqlite duckdb', [
-    /^[ \t]*\.(?:she?l?l?|sys?t?e?m?)[ \t]+(.+)/gm,
-    /^[ \t]*\.(?:once|output|import)[ \t]+["']?\|([^"'\n]+)/gm,
-  ]),
-  ...each('tex pdftex latex pdflatex xelatex lualatex', [/\\write18\s{0,16}\{([^}]{1,512})/g]),
-  ...each('rpm', [/%\(([^\n]+)\)/g]),
-  ...each('ipython', bang),
-  ...each('ghci', [/^[ \t]*:!(.+)/gm]),
-  ...each('rake', [/\bsh\s{1,16}\(?\s{0,16}["']([^"'\n]{1,512})["']/g]),
-  ...each('rails mongosh mongo flask django-admin exiftool iex mix ghc', []),
-  ...each('groovy scala', [/"([^"\n]{1,512})"\s{0,16}\.?\s{0,16}(?:execute\(|!)/g]),
-  ...each('clojure clj', [/\(\S{0,64}\bsh\s{1,16}"([^"]{1,512})"/g]),
-  ...each('m4', [/syscmd\([ \t]{0,16}`?([^')]+)/g]),
-  ...each('make gmake bmake', [
-    /\$[({]shell[ \t]+([^)}\n]+)/g,
-    /^\t[ \t]*[@+-]*(.+)/gm,
-    /^[^\n:=#]+::?[^\n=;]*;[ \t]*(.+)/gm,
-  ]),
-  ...each('crontab', [/^[ \t]*(?:@\w+|(?:[^\s#]\S*[ \t]+){5})[ \t]*(.+)/gm]),
-};
-/** What they read is what they work on; they take commands from a terminal. */
-const readsData: ReadonlySet<string> = new Set('less more most mutt'.split(' '));
 
 const nothing: CodeLines = { lines: [], guessed: true, unnamed: null };
 
@@ -139,23 +70,6 @@ export const scriptsOf = (rest: readonly CommandWord[]): readonly CommandWord[] 
     if (option === undefined) return [];
     return option === word.text ? rest.slice(index + 1, index + 2) : [literalWord(word.text.slice(option.length))];
   });
-
-/** What code spells out behind the names of functions that start programs. */
-export function callsIn(text: string, name = ''): readonly string[] {
-  if (!/["'`]|qx|%x|qw/.test(text)) return [];
-  const spelled = firstGroups(calls, text, maxLines).flatMap((found) => {
-    const words = (found.match(literals) ?? []).map((word) => decodeEscapes(word.slice(1, -1)).replaceAll('\\`', '`'));
-    const [first = ''] = words;
-    const together = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-    return words.length > 1 ? [first, together] : [first];
-  });
-  if (!running.has(name.replace(/[0-9.]+$/, ''))) return spelled;
-  const opened = Array.from(text.matchAll(opens), ([, one, two, three]) => one ?? two ?? three ?? '').slice(
-    0,
-    maxLines,
-  );
-  return [...spelled, ...opened, ...firstGroups(percent, text, maxLines), ...firstGroups(backticks, text, maxLines)];
-}
 
 /** Of the words of `sed`: those that are a script. */
 export function linesOfSed(rest: readonly CommandWord[]): CodeLines {

@@ -139,7 +139,7 @@ function createFinder(parse: ParseScript | null) {
       const words = step.words.flatMap((word) => expand(word, choice));
       const redirects = step.redirects.flatMap((one) => redirectsOf(one, choice));
       command(words, redirects, { depth: index === 0 ? around.depth : around.depth + 1, input, origins });
-      puts(step, words, redirects, input);
+      puts(step, words, redirects);
     }
   };
 
@@ -148,14 +148,12 @@ function createFinder(parse: ParseScript | null) {
     step: Extract<Step, { kind: 'command' }>,
     words: readonly CommandWord[],
     redirects: readonly CommandRedirect[],
-    input: readonly string[],
   ): void => {
     const targets = redirects.flatMap(({ target, writes }) => (writes && target !== null ? [target.text] : []));
     if (targets.length > 0) {
       const texts = inputs.written(words.length === 0 ? step.input : [step]);
       for (const path of new Set(targets)) files.put(path, texts);
     }
-    files.wrote(words, input);
     if (repeats) files.startAgain();
   };
 
@@ -178,6 +176,10 @@ function createFinder(parse: ParseScript | null) {
       return;
     }
     const known = around.input.filter((text) => !isProgram(text));
+    for (const { text, open } of words) {
+      const at = open ? text.indexOf('<(') : -1;
+      if (at !== -1 && text.endsWith(')')) files.printed(text.slice(at), inputs.printedBy(text.slice(at)));
+    }
     const code = files.code(words).map(({ text }) => text);
     const read = [...codeRead(words, known), ...code, ...wordsRead(words, known)].map(literalWord);
     const patched = inputs.patchesOf(words, redirects, around);
@@ -194,6 +196,7 @@ function createFinder(parse: ParseScript | null) {
         reads || baseName(words[0]?.text ?? '') !== 'exec' ? around : { ...around, input: [], origins: [] },
       );
     });
+    files.wrote(words, around.input);
   };
 
   const reveal = createReveal({

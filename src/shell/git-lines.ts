@@ -19,6 +19,7 @@ const gitOptions: Readonly<Record<string, readonly string[]>> = {
   'send-email': words('--sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd'),
   instaweb: words('-d --httpd'),
   daemon: ['--access-hook'],
+  svn: ['--authors-prog'],
   merge: ['--editor'],
   'filter-branch': words('--tree-filter --index-filter --env-filter --msg-filter --commit-filter --tag-name-filter'),
 };
@@ -26,6 +27,9 @@ const gitOptions: Readonly<Record<string, readonly string[]>> = {
 /** Settings by which `git` starts a program, by how their names end: each of its commands has some. */
 const gitSetting =
   /^(?:pager|credential|gpg)\.|(?:command|cmd|editor|pager|program|hook|filter|driver|textconv|clean|smudge|process|helper|tunnel|pack|vcs|askpass|fsmonitor|gitproxy|external|httpd|smtpserver)$/is;
+
+/** Of programs that have a section of their own, and their files in it. */
+const gitPath = /^(?:man|browser|difftool|mergetool|guitool|lfs\.customtransfer)\..*\.(?:path|args)$/is;
 
 /** The lines that a `git` is given by its words. Linear in them. */
 export function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
@@ -50,7 +54,10 @@ export function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
     found.push(...(takesSetting(value) ? settingLine(value) : [value]));
   }
   // A transport that is a command: `ext::sh -c x`.
-  found.push(...operands.flatMap((word) => (word.text.startsWith('ext::') ? [cut(word, 'ext::'.length)] : [])));
+  found.push(
+    ...operands.flatMap((word) => (word.text.startsWith('ext::') ? [unescaped(cut(word, 'ext::'.length))] : [])),
+  );
+  if (subcommand === 'remote-ext') found.push(...operands.map(unescaped));
   if (subcommand === 'config') found.push(...configLine(operands));
   const runs = subcommand === 'bisect' ? 'run' : subcommand === 'submodule' ? 'foreach' : null;
   const run = runs === null ? -1 : operands.findIndex(({ text }) => text === runs);
@@ -58,6 +65,12 @@ export function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
   if (run !== -1) found.push(...joined(operands.slice(run + 1).filter(({ text }) => text !== '--recursive')));
   return found;
 }
+
+/** In the command of a transport `% ` is a blank, and other letters behind the mark stand for words of `git`. */
+const unescaped = (word: CommandWord): CommandWord => ({
+  ...word,
+  text: word.text.replace(/%([ %GSVs])/g, (_, mark: string) => (mark === ' ' || mark === '%' ? mark : '')),
+});
 
 const gitWord: CommandWord = { text: 'git', path: 'git', open: false };
 
@@ -82,7 +95,10 @@ export function settingLine(setting: CommandWord): readonly CommandWord[] {
   if (value.text.startsWith('!')) return [cut(value, 1)];
   // Any other alias is the rest of a `git` line.
   if (/^alias\..*[^.]$/is.test(key)) return [{ ...value, text: `git ${value.text}` }];
-  return gitSetting.test(key) ? [value] : [];
+  // The transport that takes the place of an address.
+  const [, transport = null] = /^url\.ext::(.*)\.(?:pushinsteadof|insteadof)$/is.exec(key) ?? [];
+  if (transport !== null) return [unescaped({ ...value, text: transport })];
+  return gitSetting.test(key) || gitPath.test(key) ? [value] : [];
 }
 
 /** `git config name value`, also behind `set`: what `-c name=value` says for one command. */

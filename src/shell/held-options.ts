@@ -1,7 +1,9 @@
 import type { CommandWord } from '../schema/command.ts';
 import { splitWords } from '../text/posix-words.ts';
 import { linesInCode } from './code-lines.ts';
+import { maxBeginnings } from './launcher.ts';
 import { lineOptions } from './line-options.ts';
+import { namedLines } from './named-options.ts';
 import { linesOfJava, runtimeLines } from './runtime-options.ts';
 import { literalWord } from './words.ts';
 
@@ -20,6 +22,7 @@ const holders: Readonly<Record<string, string>> = {
   LESS: 'less',
   MORE: 'more',
   TAR_OPTIONS: 'tar',
+  PARALLEL: 'parallel',
   ZIPOPT: 'zip',
   MANOPT: 'man',
   FZF_DEFAULT_OPTS: 'fzf',
@@ -52,5 +55,18 @@ export function linesHeld(name: string, value: CommandWord): readonly CommandWor
   const texts = [...new Set([value.text, ...words])].map((text) => text.replace(/^--[\w-]+=/, ''));
   const code = new Set(texts.flatMap((text) => linesInCode(program, text).lines));
   const given = words.map(literalWord);
-  return [...java, ...lineOptions(program, given), ...runtimeLines(program, given), ...Array.from(code, literalWord)];
+  return [
+    ...java,
+    ...lineOptions(program, given),
+    ...runtimeLines(program, given),
+    ...namedLines(program, given),
+    ...(program === 'parallel' ? beginnings(value.text) : []),
+    ...Array.from(code, literalWord),
+  ];
+}
+
+/** Options of `parallel` may have the command behind them: what stands behind each word. */
+function beginnings(text: string): readonly CommandWord[] {
+  const starts = Array.from(text.matchAll(/(?<!\S)[^\s-]/g), ({ index }) => index).slice(0, maxBeginnings);
+  return starts.map((at) => literalWord(text.slice(at)));
 }

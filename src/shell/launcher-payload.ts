@@ -1,12 +1,12 @@
 import type { CommandWord } from '../schema/command.ts';
-import { anyPayloads, maxBeginnings } from './any-payload.ts';
+import { anyPayloads } from './any-payload.ts';
 import { valuePayloads } from './assigned.ts';
 import { filledIn, placeOf, putIn, readBehind } from './filled-in.ts';
-import type { Launcher } from './launchers.ts';
+import { type Launcher, maxBeginnings } from './launcher.ts';
 import type { Payload } from './payload.ts';
 
 export function launcherPayloads(name: string, launcher: Launcher, rest: readonly CommandWord[]): readonly Payload[] {
-  if (launcher.payload === 'any') return anyPayloads(rest, launcher.subcommands);
+  if (launcher.payload === 'any') return anyPayloads(rest, launcher);
   // Without a user named by an option it takes its words as `su` does.
   if (name === 'runuser' && !rest.some((word) => /^(-[A-Za-z]*u|--user)/.test(word.text))) {
     return launcherPayloads('su', { ...launcher, payload: 'none' }, rest);
@@ -54,12 +54,14 @@ export function launcherPayloads(name: string, launcher: Launcher, rest: readonl
       strays.push(word);
       continue;
     }
+    // What stands before the subcommand is no part of what it starts: `yarn workspaces foreach exec`.
+    if (at < found) continue;
     if (operands === 0) break;
     operands -= 1;
   }
   if (name === 'at' || name === 'batch') return [...payloads, { kind: 'input' }];
   const left = rest.slice(at);
-  if (name === 'parallel') return [...payloads, ...parallelPayloads(left)];
+  if (name === 'parallel') return [...payloads, ...parallelPayloads(rest.slice(0, at), left)];
   if (name === 'xargs' && left.length > 0) {
     const place = placeOf(rest.slice(0, at));
     return [...payloads, { kind: 'words', words: place === '' ? readBehind(left) : filledIn(left, place) }];
@@ -84,18 +86,30 @@ export function launcherPayloads(name: string, launcher: Launcher, rest: readonl
   return [...payloads, { kind: 'line', words: until === -1 ? left : left.slice(0, until) }];
 }
 
-const sources: ReadonlySet<string> = new Set([':::', '::::', ':::+', '::::+']);
-
-/** `parallel` fills in what stands behind `:::`, or what it reads; without a command before it, each is a line. */
-function parallelPayloads(words: readonly CommandWord[]): readonly Payload[] {
-  const at = words.findIndex((word) => sources.has(word.text));
-  const before = at === -1 ? words : words.slice(0, at);
-  if (at === -1) {
-    if (before.length === 0) return [{ kind: 'input' }];
-    return [{ kind: 'line', words: readBehind(filledIn(before, '{')) }];
+/**
+ * `parallel` fills in what stands behind `:::`, what a file behind `::::` holds, or what it reads; without a command before
+ * it, each of them is a line.
+ */
+function parallelPayloads(options: readonly CommandWord[], words: readonly CommandWord[]): readonly Payload[] {
+  const at = words.findIndex((word) => /^:::/.test(word.text));
+  const command = at === -1 ? words : words.slice(0, at);
+  const files = options.filter((_, index) => /^(?:-a|--arg-file)$/.test(options[index - 1]?.text ?? ''));
+  const values: CommandWord[] = [];
+  let source = '';
+  for (const word of at === -1 ? [] : words.slice(at)) {
+    if (/^::::?\+?$/.test(word.text)) source = word.text;
+    else (source.startsWith('::::') ? files : values).push(word);
   }
-  const behind = words.slice(at + 1).filter((word) => !sources.has(word.text));
-  return behind.slice(0, maxBeginnings).map((word) => ({ kind: 'line', words: putIn(before, word) }));
+  const read: readonly Payload[] =
+    command.length > 0 ? [{ kind: 'line', words: readBehind(filledIn(command, '{')) }] : [];
+  const inFiles = command.length > 0 ? read : files.map((file): Payload => ({ kind: 'script', words: [file] }));
+  if (values.length === 0) return files.length > 0 ? inFiles : command.length > 0 ? read : [{ kind: 'input' }];
+  const each = values.slice(0, maxBeginnings).map((word): Payload => ({ kind: 'line', words: putIn(command, word) }));
+  const many: readonly Payload[] =
+    command.length === 0 && values.length > maxBeginnings
+      ? [{ kind: 'unreadable', why: 'parallel with too many lines' }]
+      : [];
+  return [...each, ...(files.length > 0 ? inFiles : []), ...many];
 }
 
 /** `env` and `sudo` take any word with a `=` for one, whatever stands before it. */

@@ -1,50 +1,8 @@
+import { type Launcher, launcher } from './launcher.ts';
+import { looseLaunchers } from './loose-launchers.ts';
+import { gnuName } from './programs.ts';
+
 /** Programs that start other programs (02 §9.5). Names are basenames without extension. */
-
-/** How a launcher's words lead to the command that it starts. */
-export type Launcher = {
-  /** Only with one of these words somewhere among its words; empty: always. */
-  readonly subcommands: readonly string[];
-  /** Options without a value; a single letter may stand in a bundle. */
-  readonly flags: readonly string[];
-  /** Options whose value is the next word, or attached. */
-  readonly values: readonly string[];
-  /** Options whose value is a line for a shell. */
-  readonly lines: readonly string[];
-  /** Words before the command that are not part of it. */
-  readonly operands: number;
-  /** `A=b` may stand before the command. */
-  readonly assignments: boolean;
-  /** Without a command it is a shell, or starts one, and that one reads what it is given. */
-  readonly shell: boolean;
-  /** Options before a subcommand do not make it a launcher: what it does otherwise has a table. */
-  readonly plainOptions: boolean;
-  /**
-   * What stands at the end: a command word by word, one line for a shell, or none that its words tell. `any`: its options
-   * are not known here; each of its words may begin the command, or be a line.
-   */
-  readonly payload: 'words' | 'line' | 'none' | 'any';
-};
-
-const words = (text: string): readonly string[] => (text === '' ? [] : text.split(' '));
-
-const launcher = (flags: string, values: string, more: Partial<Omit<Launcher, 'flags' | 'values'>> = {}): Launcher => ({
-  subcommands: [],
-  lines: [],
-  operands: 0,
-  assignments: false,
-  shell: false,
-  plainOptions: false,
-  payload: 'words',
-  ...more,
-  flags: words(flags),
-  values: words(values),
-});
-
-/** Programs that start others by more options than are worth a table: none of them is granted, and all may be the command. */
-const loose = (names: string, subcommands: readonly string[] = [], plainOptions = false): Record<string, Launcher> =>
-  Object.fromEntries(
-    words(names).map((name) => [name, launcher('', '', { subcommands, plainOptions, payload: 'any' })]),
-  );
 
 const container = launcher(
   '-i -t -d -P --rm --privileged --init --interactive --tty --detach --read-only --no-healthcheck -q --quiet',
@@ -167,50 +125,17 @@ const launchers: Readonly<Record<string, Launcher>> = {
     '--user --scope --pty --wait --collect --quiet -q -P -t -d -G',
     '--unit --uid --gid --property --setenv -u -p -E --slice --on-active --on-calendar',
   ),
-  ...loose(
-    'taskset setarch linux32 linux64 i386 x86_64 uname26 chrt prlimit setpriv capsh runcon sg newgrp gosu su-exec pkexec ' +
-      'numactl cpulimit cgexec bwrap firejail proot fakeroot fakechroot faketime eatmydata torsocks torify proxychains ' +
-      'proxychains4 dbus-run-session dbus-launch xvfb-run ssh-agent systemd-inhibit systemd-cat caffeinate tini dumb-init ' +
-      'catchsegv daemonize start-stop-daemon run-parts run-one chpst softlimit setuidgid envdir envuidgid chronic unbuffer ' +
-      'rlwrap logsave sem rush entr watchexec nodemon concurrently cross-env dotenv dotenvx hyperfine valgrind gdb lldb rr ' +
-      'perf tmux screen zellij mosh pdsh expect socat nix-shell lxc-attach machinectl vagrant distrobox toolbox ' +
-      'xterm x-terminal-emulator gnome-terminal konsole xfce4-terminal kitty alacritty foot wezterm urxvt sshpass autossh et ' +
-      'ifne pee ts xe xjobs clush wsl adb arch xcrun choom setlock nq tsp ' +
-      'abduco dtach arch-chroot env-cmd lockf mispipe coreutils uutils sandbox-exec rust-parallel reflex plink pssh ' +
-      'parallel-ssh chokidar',
-  ),
-  ...loose('doppler op infisical teller aws-vault chamber honcho foreman fnm nvm volta pixi multipass salt xdotool', [
-    'run',
-    'exec',
-    'cmd.run',
-  ]),
-  ...loose('uv poetry pipenv hatch pdm rye conda mamba micromamba', ['run', 'tool']),
-  ...loose('kubectl oc nerdctl lxc incus crictl ctr bundle mise asdf rbenv pyenv nodenv opam', [
-    'exec',
-    'run',
-    'x',
-    'shell',
-    'debug',
-  ]),
-  ...loose('nix', ['run', 'shell', 'develop'], true),
-  ...loose('guix', ['shell', 'environment'], true),
-  ...loose('sops', ['exec-env', 'exec-file'], true),
-  ...loose('cargo', ['watch'], true),
-  ...loose('gcloud fly flyctl heroku', ['ssh', 'run', 'console'], true),
-  ...loose('ip', ['exec'], true),
-  ...loose('cmake', ['-E'], true),
-  ...loose('bun', ['x', 'exec'], true),
-  ...loose('pm2', ['start'], true),
-  ...loose('npm', ['exec', 'x'], true),
+  ...looseLaunchers,
   at: launcher('-l -m -M -v -V', '-f -q -t', { payload: 'none' }),
   batch: launcher('-m -v', '-f -q', { payload: 'none' }),
 };
 
 /** The loader of programs, by the name that each system gives it. */
 const loader = /^ld(-[a-z0-9_-]+)?(\.so)?(\.[0-9]+)*$/i;
-const loading = launcher('', '', { payload: 'any' });
+const loading = launcher('', '', { payload: 'any', operands: Number.POSITIVE_INFINITY });
 
-export function launcherOf(name: string): Launcher | undefined {
+export function launcherOf(called: string): Launcher | undefined {
+  const name = gnuName(called);
   if (Object.hasOwn(launchers, name)) return launchers[name];
   return name.includes('.so') && loader.test(name) ? loading : undefined;
 }

@@ -16,15 +16,12 @@ export const behindText =
     return found === undefined ? [] : [cut(value, found.length)];
   };
 
-/** As `ssh` is given settings; where a value is none, it is a program. */
+/** As `ssh` is given settings; where a value is none, it may be a line. */
 export const sshSetting =
   (program: boolean): LineIn =>
-  (value) => {
-    if (/^[A-Za-z]+[= ]/.test(value.text)) return sshCommand(value);
-    return program ? [value] : [];
-  };
+  (value) => [...sshCommand(value), ...(program ? [value] : [])];
 
-const sshCommand = behindText(/^(?:proxy|local|knownhosts|remote)command[= ]/i);
+const sshCommand = behindText(/^(?:(?:proxy|local|knownhosts|remote)command|xauthlocation)[= ]/i);
 
 export const tarLine: LineIn = (value) =>
   /^(?:dot|echo|bell|sleep|ttyout|totals|wait)\b/.test(value.text) ? [] : behindText(/^(?:exec=)?/)(value);
@@ -40,6 +37,10 @@ export const fzfAction: LineIn = (value) =>
 /** Without the parenthesis that closes an action, where nothing in the line has opened it. */
 const unclosed = (line: CommandWord): CommandWord =>
   line.text.includes('(') ? line : { ...line, text: line.text.replace(/\)$/, '') };
+
+/** `-vettool=x`; among flags of the linker that which names another one. */
+export const goLine: LineIn = (value) =>
+  /^=?['"]?-/.test(value.text) ? behindText(/^.*?-extld[= ]['"]?/)(value) : behindText(/^=?/)(value);
 
 /** A program and its words, put together by commas. */
 export const commaLine: LineIn = (value) => [{ ...value, text: value.text.replaceAll(',', ' ') }];

@@ -31,6 +31,6 @@ function behindLong(option: string, word: string): number | null {
   return equals === -1 ? word.length : equals + 1;
 }
 
-const wholeOptions: ReadonlySet<string> = new Set(['--checkpoint', '--cmd']);
+const wholeOptions: ReadonlySet<string> = new Set(['--checkpoint', '--cmd', '--g']);
 
 export const cut = (word: CommandWord, from: number): CommandWord => ({ ...word, text: word.text.slice(from) });

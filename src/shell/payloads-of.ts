@@ -4,9 +4,10 @@ import { linesInCode, linesOfSed } from './code-lines.ts';
 import { finderPayloads, finders } from './finder-payload.ts';
 import { assigned, launcherPayloads } from './launcher-payload.ts';
 import { launcherOf, launches } from './launchers.ts';
-import { guessedLines, lineOptions } from './line-options.ts';
+import { lineOptions } from './line-options.ts';
+import { namedLines } from './named-options.ts';
 import { codeLines, type Payload } from './payload.ts';
-import { baseName, shells } from './programs.ts';
+import { baseName, gnuName, shells } from './programs.ts';
 import { runtimeLines } from './runtime-options.ts';
 import { scriptPayload, shellPayload } from './shell-payload.ts';
 
@@ -14,7 +15,7 @@ import { scriptPayload, shellPayload } from './shell-payload.ts';
 export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
   const [program, ...rest] = words;
   if (program === undefined) return [];
-  const name = baseName(program.text);
+  const name = gnuName(baseName(program.text));
   if (shells.has(name)) return shellPayload(name, rest);
   // Where `time` is a word of the shell, its options look like a program of their own; where it is a file, it runs on.
   const time = name.startsWith('-') ? launcherOf('time') : undefined;
@@ -22,7 +23,9 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
   if (name === 'eval')
     return rest.length === 0 ? [] : [{ kind: 'line', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
   // Its variables are words of its own.
-  if (/^[bg]?make$/.test(name)) return [...rest.flatMap(assigned), ...codePayloads(name, rest)];
+  if (/^[bg]?make$/.test(name)) {
+    return [...rest.flatMap(assigned), ...optionPayloads(name, rest), ...codePayloads(name, rest)];
+  }
   if (name === 'trap') {
     const [action, signal] = rest[0]?.text === '--' ? rest.slice(1) : rest;
     return action === undefined || signal === undefined || action.text === '-' || action.text === '-l'
@@ -55,7 +58,11 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
   const texts = rest.map((word) => word.text);
   if (launcher !== undefined && launches(name, texts)) {
     if (tellsOfItself(texts) || (name === 'command' && onlyLooks(texts))) return [];
-    return [...launcherPayloads(name, launcher, rest), ...optionPayloads(name, rest), ...codePayloads(name, rest)];
+    return [
+      ...launcherPayloads(name, launcher, rest),
+      ...optionPayloads(name, rest, true),
+      ...codePayloads(name, rest),
+    ];
   }
   return [...builtinPayloads(name, rest), ...optionPayloads(name, rest), ...codePayloads(name, rest)];
 }
@@ -78,10 +85,10 @@ function codePayloads(name: string, rest: readonly CommandWord[]): readonly Payl
   });
 }
 
-/** What the options of a program that is no launcher have it start. */
-const optionPayloads = (name: string, rest: readonly CommandWord[]): readonly Payload[] => [
+/** What the options of a program have it start. */
+const optionPayloads = (name: string, rest: readonly CommandWord[], starts = false): readonly Payload[] => [
   ...lineOptions(name, rest).map((word) => ({ kind: 'line' as const, words: [word] })),
-  ...[...runtimeLines(name, rest), ...guessedLines(name, rest)].map((word) => ({
+  ...[...runtimeLines(name, rest), ...namedLines(name, rest, starts)].map((word) => ({
     kind: 'guess' as const,
     words: [word],
   })),

@@ -12,7 +12,7 @@ const interpreters: ReadonlySet<string> = new Set([
     'elvish nu xonsh python python3 pypy ipython bpython node nodejs deno bun tsx ts-node qjs ruby jruby irb pry perl raku ' +
       'php lua luajit awk gawk mawk nawk original-awk goawk osascript powershell pwsh cmd tclsh wish Rscript R julia guile ' +
       'racket sbcl clisp ecl octave groovy scala kotlin jshell jrunscript erl escript elixir iex ghci runghc runhaskell ocaml ' +
-      'swift dart',
+      'swift dart zx expect',
   ),
 ]);
 
@@ -28,3 +28,7 @@ export const builtins: ReadonlySet<string> = new Set(
 /** The name that a program word goes by when it is read: its last segment, without what Windows puts behind it. */
 export const baseName = (word: string): string =>
   word.slice(word.lastIndexOf('/') + 1).replace(/\.(exe|cmd|bat)$/i, '');
+
+/** GNU programs that start others, as systems call them that have such programs of their own: `gtimeout`. */
+export const gnuName = (name: string): string =>
+  /^g(?:env|nice|nohup|timeout|stdbuf|chroot|xargs|find|time)$/.test(name) ? name.slice(1) : name;

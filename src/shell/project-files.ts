@@ -1,6 +1,9 @@
 import type { CommandWord } from '../schema/command.ts';
-import { callsIn, type CodeLines, linesInCode } from './code-lines.ts';
+import { type CodeLines, linesInCode } from './code-lines.ts';
+import { firstGroups } from '../text/first-groups.ts';
+import { scriptsOf } from './package-scripts.ts';
 import { baseName } from './programs.ts';
+import { callsIn } from './spawn-calls.ts';
 import { literalWord } from './words.ts';
 
 /**
@@ -13,6 +16,8 @@ type Reader = {
   readonly found?: RegExp;
   /** The option behind which another one is given, also attached. */
   readonly given?: RegExp;
+  /** Its operands are such files, also without what their names end in. */
+  readonly operands?: true;
   /** Only with one of these words. */
   readonly behind?: readonly string[];
   lines(text: string, rest: readonly CommandWord[], name: string): CodeLines;
@@ -35,13 +40,29 @@ const makefile: Reader = {
   given: /^(?:-[A-Za-z]*f|--(?:make)?file=?)/,
   lines: own,
 };
+/** Settings of `ssh` that hold a line, and commands of `sftp`. */
+const connection: Reader = {
+  given: /^-[46AaCfGgKkMNnpqrsTtVvXxYy]*[Fb]/,
+  lines: (text) =>
+    spelled([
+      ...firstGroups(
+        /^[ \t]*(?:(?:proxy|local|remote|knownhosts)command|xauthlocation)[ \t]*[= \t][ \t]*(.+)/gim,
+        text,
+        256,
+      ),
+      ...firstGroups(/^[ \t]*match\b.*?\bexec[ \t=]+("[^"]*"|\S+)/gim, text, 256).map((line) =>
+        line.replaceAll('"', ''),
+      ),
+      ...linesInCode('sftp', text).lines,
+    ]),
+};
 const scripts: Reader = { found: /^package\.json$/, lines: (text, rest) => scriptsOf(text, rest) };
 const javascript = code(/\.[cm]?[jt]sx?$/);
 const python = code(/\.py$/);
 
 const readers: Readonly<Record<string, Reader>> = {
   ...each('make gmake bmake', makefile),
-  ...each('npm pnpm yarn bun npm-run-all run-s run-p', scripts),
+  ...each('npm pnpm yarn bun npm-run-all run-s run-p lerna turbo nx', scripts),
   node: { ...scripts, behind: ['--run'] },
   deno: { ...scripts, found: /^(?:deno\.jsonc?|package\.json)$/, behind: ['task'] },
   composer: { ...scripts, found: /^composer\.json$/ },
@@ -56,13 +77,72 @@ const readers: Readonly<Record<string, Reader>> = {
     given: /^(?:-f|--rakefile=?)/,
     lines: (text) => spelled([...linesInCode('rake', text).lines, ...callsIn(text, 'ruby')]),
   },
-  ...each('pytest py.test', python),
+  ...each('pytest py.test nox inv invoke', python),
   ...each('pip pip3', code(/^setup\.py$/)),
   ...each('jest vitest mocha ava', javascript),
-  go: code(/\.go$/, words('run test generate')),
+  go: {
+    found: /\.go$/,
+    behind: words('run test generate'),
+    lines: (text, rest, name) => {
+      const generates = rest.some((word) => word.text === 'generate');
+      return spelled([
+        ...callsIn(text, name),
+        ...(generates ? firstGroups(/^\/\/go:generate[ \t]+(.+)/gm, text, 256) : []),
+      ]);
+    },
+  },
+  tcc: code(/\.c$/, ['-run']),
+  java: code(/\.java$/),
+  ...each('dotnet', code(/\.cs$/, words('run test script watch'))),
+  ...each('nim crystal zig v odin', code(/\.(?:nim|cr|zig|v|odin)$/, words('r run c build test'))),
+  ...each('gradle gradlew', {
+    found: /\.gradle(?:\.kts)?$/,
+    lines: (text) =>
+      spelled([
+        ...linesInCode('groovy', text).lines,
+        ...firstGroups(/\b(?:commandLine|executable)\b[ \t(=]*["']([^"'\n]+)/g, text, 256),
+      ]),
+  }),
+  ...each('mvn mvnw', {
+    found: /^pom\.xml$/,
+    lines: (text) => spelled(firstGroups(/<(?:executable|exec)>\s*([^<]+)</g, text, 256)),
+  }),
+  cmake: {
+    found: /^CMakeLists\.txt$|\.cmake$/,
+    lines: (text) => spelled(firstGroups(/\bCOMMAND\s+([^)\n]+)/g, text, 256)),
+  },
+  ...each('foreman honcho overmind hivemind', {
+    found: /^Procfile/,
+    lines: (text) => spelled(firstGroups(/^[\w-]+:[ \t]*(.+)/gm, text, 256)),
+  }),
+  'ansible-playbook': {
+    operands: true,
+    lines: (text) =>
+      spelled(
+        firstGroups(/^[ \t-]*(?:ansible\.builtin\.)?(?:shell|command|raw|cmd):[ \t]*["']?(.+?)["']?$/gm, text, 256),
+      ),
+  },
+  ...each('ssh scp sftp sshfs autossh', connection),
+  lftp: { given: /^-f/, lines: own },
+  gnuplot: { operands: true, lines: own },
+  ...each('tex pdftex latex pdflatex xelatex lualatex latexmk', {
+    operands: true,
+    lines: (text) => linesInCode('tex', text),
+  }),
+  crontab: { operands: true, lines: own },
   cargo: code(/\.rs$/, words('run r test t bench build b check c')),
-  ...each('vi vim nvim view ex', { given: /^-[SsuU]/, lines: own }),
-  ...each('psql pgcli', { given: /^(?:-f|--file=?)/, lines: own }),
+  ...each('vi vim view ex', { given: /^-[SsuU]/, lines: own }),
+  nvim: { given: /^-[SsuUl]/, lines: own },
+  tmux: { given: /^-f/, lines: (text) => spelled(text.split('\n').map((line) => `tmux ${line}`)) },
+  nodemon: {
+    found: /^nodemon\.json$/,
+    lines: (text) => spelled(firstGroups(/"exec"\s*:\s*"((?:[^"\\]|\\.)*)"/g, text, 256)),
+  },
+  task: {
+    found: /^taskfile(?:\.dist)?\.ya?ml$/i,
+    lines: (text) => spelled(firstGroups(/^[ \t]*(?:-[ \t]+)?(?:cmd:|sh:|-)[ \t]*["']?(.+?)["']?$/gm, text, 256)),
+  },
+  ...each('psql pgcli usql', { given: /^(?:-f|--file=?)/, lines: own }),
   ...each('sqlite3 sqlite', { given: /^--?init$/, lines: own }),
   ...each('gdb lldb', { given: /^(?:-[xs]|--command=?|--source=?)/, lines: own }),
   ...each('emacs', { given: /^(?:-l|--load=?|--script=?)/, lines: own }),
@@ -83,11 +163,17 @@ export function projectFiles([program, ...rest]: readonly CommandWord[]): {
   if (reader === undefined) return null;
   if (reader.behind !== undefined && !rest.some(({ text }) => reader.behind?.includes(text))) return null;
   const given = reader.given === undefined ? [] : givenBehind(reader.given, rest).map(({ text }) => baseName(text));
+  const operands = reader.operands === true ? rest.map(({ text }) => baseName(text)) : [];
   return {
-    reads: (file) => (given.length > 0 ? given.includes(file) : reader.found?.test(file) === true),
+    reads: (file) =>
+      given.length > 0
+        ? given.includes(file)
+        : operands.includes(file) || operands.includes(stemOf(file)) || reader.found?.test(file) === true,
     lines: (text) => reader.lines(text, rest, name),
   };
 }
+
+const stemOf = (file: string): string => file.replace(/(?<=.)\.\w+$/, '');
 
 const givenBehind = (option: RegExp, rest: readonly CommandWord[]): readonly CommandWord[] =>
   rest.flatMap(({ text }, index) => {
@@ -95,35 +181,3 @@ const givenBehind = (option: RegExp, rest: readonly CommandWord[]): readonly Com
     if (found === undefined) return [];
     return found === text ? rest.slice(index + 1, index + 2) : [literalWord(text.slice(found.length))];
   });
-
-/** Scripts that package managers start by themselves. */
-const lifecycle =
-  /^(?:dev|pre|post)?(?:install|uninstall|prepare|publish|publishOnly|pack|version|dependencies)$|-cmd$/;
-/** Words that stand for a script by another name. */
-const shortened: Readonly<Record<string, string>> = { t: 'test', tst: 'test', 'install-test': 'test', it: 'test' };
-
-/** The scripts of a package that the words of a command name, with those before and behind them; all where a word is open. */
-function scriptsOf(text: string, rest: readonly CommandWord[]): CodeLines {
-  const named = new Set(rest.flatMap((word) => [word.text, shortened[word.text] ?? word.text]));
-  const all = rest.some((word) => word.open || word.filled === true || /[*{,]/.test(word.text));
-  const lines = Object.entries(tableOf(text)).flatMap(([name, line]) =>
-    all || lifecycle.test(name) || named.has(name) || named.has(name.replace(/^(?:pre|post)/, '')) ? [line].flat() : [],
-  );
-  return { lines: lines.filter((line): line is string => typeof line === 'string'), guessed: false, unnamed: null };
-}
-
-/** What the text holds under `scripts`, or `tasks`; nothing where it is no such document, which no manager would read. */
-function tableOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const document: unknown = JSON.parse(text);
-    return { ...membersOf(document, 'scripts'), ...membersOf(document, 'tasks') };
-  } catch {
-    return {};
-  }
-}
-
-function membersOf(value: unknown, name: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return {};
-  const member: unknown = Object.getOwnPropertyDescriptor(value, name)?.value;
-  return typeof member === 'object' && member !== null ? { ...member } : {};
-}

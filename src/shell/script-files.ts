@@ -1,16 +1,16 @@
 import type { CommandWord } from '../schema/command.ts';
 import { type CodeLines, linesInCode, scriptsOf, takesScripts } from './code-lines.ts';
+import { filesWritten } from './files-written.ts';
 import { codeLines, type Payload } from './payload.ts';
 import { baseName, isInterpreter, shells } from './programs.ts';
 import { projectFiles } from './project-files.ts';
+import { callsIn } from './spawn-calls.ts';
 import { literalWord } from './words.ts';
 
 const words = (text: string): readonly string[] => text.split(' ');
 
-/** Programs that put what they fetch or decode into the file of such an option. */
-const fetchers: ReadonlySet<string> = new Set(words('curl wget aria2c dd base64 openssl xxd uudecode gpg'));
-const output = /^(?:-[A-Za-z]*[oO]|--out(?:put)?(?:-document)?|--dir)$/;
-const attached = /^(?:of=|--out(?:put)?(?:-document)?=|-[oO](?=[^-]))(.+)$/;
+/** Stands for the program that makes others, where a script names its own. */
+const builder = 'built-by-this-line';
 
 /** What a line puts into a file: texts that it may hold, and whether it may hold others. */
 type Held = { readonly texts: readonly string[]; readonly open: boolean };
@@ -93,13 +93,20 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
         if (given === 'input') put(path, input);
         else if (given === 'unseen') add(path, [], true);
         else if (given.kind === 'text') put(path, [given.text]);
-        else if (/^\/dev\/(?:stdin|fd\/0)$/.test(given.path)) put(path, input);
         else {
-          const held = heldIn(given.path);
+          const made = given.kind === 'built' ? asSource : (text: string): string => text;
+          const known = input.filter((text) => !isProgram(text));
+          const reads = /^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(given.path);
+          const held = reads ? { texts: known, open: known.length < input.length } : heldIn(given.path);
           // It takes the place of what was there: nothing is put behind it.
-          if (held !== null) add(path, held.texts, held.open);
+          if (held !== null) add(path, held.texts.map(made), held.open);
         }
       }
+    },
+
+    /** A word that stands for a file, and what is printed into it. */
+    printed(word: string, texts: readonly string[]): void {
+      if (heldIn(word) === null) put(word, texts);
     },
 
     /** The script is started: it is read where the line has written it. */
@@ -152,49 +159,14 @@ const modulesOf = (rest: readonly CommandWord[]): readonly CommandWord[] =>
       : [];
   });
 
+/** What a program is made of is read as a script for the one that made it. */
+const asSource = (text: string): string => (text.startsWith('#!') ? text : `#!${builder}\n${text}`);
+
 /** The lines of a script; of one for another interpreter what its code spells out. */
 function payloadsIn(text: string): readonly Payload[] {
   const program = /^#!\s*(?:\S*\/)?(?:env\s+(?:-S\s+)?)?(\S+)/.exec(text)?.[1];
   const interpreter = program === undefined ? null : baseName(program);
+  if (interpreter === builder) return codeLines({ lines: callsIn(text), guessed: true, unnamed: null });
   if (interpreter === null || shells.has(interpreter)) return [{ kind: 'line', words: [literalWord(text)] }];
   return codeLines(linesInCode(interpreter, text));
 }
-
-/** Copying, moving and linking: the last operand is what each one before it becomes. */
-const copying: ReadonlySet<string> = new Set(words('cp mv ln install gcp gmv gln ginstall rsync'));
-
-/** A file that a command writes by its words: what it reads, what nobody sees, a text of its own, or another file. */
-type Written = {
-  readonly path: string;
-  readonly given:
-    | 'input'
-    | 'unseen'
-    | { readonly kind: 'text'; readonly text: string }
-    | { readonly kind: 'file'; readonly path: string };
-};
-
-function filesWritten(command: readonly CommandWord[]): readonly Written[] {
-  const [program, ...rest] = command;
-  const name = baseName(program?.text ?? '');
-  const operands = rest.filter(({ text }) => !text.startsWith('-')).map(({ text }) => text);
-  if (name === 'tee' || name === 'sponge') return operands.map((path) => ({ path, given: 'input' }));
-  if (copying.has(name)) {
-    const [target, ...sources] = operands.reverse();
-    return target === undefined ? [] : sources.map((path) => ({ path: target, given: { kind: 'file', path } }));
-  }
-  if (operands[0] === 'pkg' && operands[1] === 'set') return scriptsSet(operands.slice(2));
-  if (!fetchers.has(name)) return [];
-  const paths = rest.flatMap(({ text }, index) => [
-    ...(output.test(rest[index - 1]?.text ?? '') ? [text] : []),
-    ...(attached.exec(text)?.slice(1) ?? []),
-  ]);
-  return paths.map((path) => ({ path, given: 'unseen' }));
-}
-
-/** `npm pkg set scripts.name=line` */
-const scriptsSet = (settings: readonly string[]): readonly Written[] =>
-  settings.flatMap((setting) => {
-    const [, name, line] = /^scripts[.[]["']?(.+?)["']?\]?=(.*)$/s.exec(setting) ?? [];
-    if (name === undefined || line === undefined) return [];
-    return [{ path: 'package.json', given: { kind: 'text', text: JSON.stringify({ scripts: { [name]: line } }) } }];
-  });

@@ -81,6 +81,28 @@ describe('a denied command in the code of a program', () => {
     "make --eval='x:; evil x' x",
     "make --eval '$(shell evil x)'",
     "make SHELL='evil x'",
+    // Templates that are handed to a shell, and lists and names before a literal.
+    "bun -e 'await Bun.$`evil x`.text()'",
+    `node --input-type=module -e 'import {$} from "zx"; await $\`evil x\`'`,
+    "zx --eval '$({cwd: 1})`evil x`'",
+    "node -e 'execa`evil x`'",
+    `deno eval 'Deno.run({cmd:["evil","x"]})'`,
+    `deno eval 'new Deno.Command("git", {args: ["push"]})'`,
+    `python3 -c 'import subprocess; subprocess.Popen(args=["evil","x"])'`,
+    `nvim -c 'lua vim.fn.system({"evil","x"})'`,
+    `nvim -c "call jobstart(['evil','x'])"`,
+    "vim -c 'set noic makeprg=evil' -c make",
+    "vim -c 'setlocal shell=evil|!ls'",
+    `emacs --batch --eval '(start-process "x" nil "evil")'`,
+    `emacs --batch --eval '(make-process :command (list "evil"))'`,
+    "kak -e 'nop %sh{evil x}'",
+    "vifm -c '!evil x'",
+    `sqlite3 db '.read "|evil x"'`,
+    `sqlite3 db "select edit(x,'evil')"`,
+    "mycli -e 'system evil x'",
+    "usql -c '\\! evil x'",
+    "beeline -e '!sh evil x'",
+    `lftp -c 'set sftp:connect-program "evil x"'`,
   ])('is seen: %s', (line) => {
     expect(verdict(line)).toBe('deny');
   });
@@ -121,6 +143,10 @@ describe('a denied command in the code of a program', () => {
     "gdb -batch -ex 'break evil' a",
     'make evil CC=gcc',
     'less +/evil f',
+    "bun -e 'console.log(`evil bill`)'",
+    `python3 -c 'print({"cmd": "evil"})'`,
+    `node -e 'console.log({command: "evil"})'`,
+    "vim -c 'set filetype=evil' x",
   ])('is not seen where nothing starts it: %s', (line) => {
     expect(verdict(line)).toBe('allow');
   });

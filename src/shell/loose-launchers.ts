@@ -1,0 +1,113 @@
+import { type Launcher, launcher } from './launcher.ts';
+
+/**
+ * Programs that start others by more options than are worth a table: none of them is granted, and each of their words may
+ * be the command but for what is told of them here.
+ */
+
+type Told = Partial<Pick<Launcher, 'subcommands' | 'plainOptions' | 'operands' | 'named' | 'behind'>> & {
+  /** Options whose next word is no command. */
+  readonly values?: string;
+  readonly flags?: string;
+};
+
+const loose = (names: string, { values = '', flags = '', ...more }: Told = {}): Record<string, Launcher> =>
+  Object.fromEntries(
+    names
+      .split(' ')
+      .map((name) => [name, launcher(flags, values, { operands: Number.POSITIVE_INFINITY, ...more, payload: 'any' })]),
+  );
+
+/** The words behind which a command stands. */
+const on = (subcommands: string): Pick<Launcher, 'subcommands'> => ({ subcommands: subcommands.split(' ') });
+/** The same, where options before the subcommand say nothing: what the program does otherwise is its own. */
+const only = (subcommands: string): Pick<Launcher, 'subcommands' | 'plainOptions'> => ({
+  ...on(subcommands),
+  plainOptions: true,
+});
+
+export const looseLaunchers: Readonly<Record<string, Launcher>> = {
+  // Their first word that is no option is the command.
+  ...loose(
+    'fakeroot fakechroot eatmydata torsocks torify proxychains proxychains4 dbus-run-session xvfb-run systemd-inhibit ' +
+      'systemd-cat caffeinate tini dumb-init catchsegv chronic unbuffer valgrind pkexec run0 ccache sccache distcc icecc bear ' +
+      'scan-build intercept-build ifne heaptrack',
+    { operands: 0 },
+  ),
+  ...loose('taskset linux32 linux64 i386 x86_64 setarch chrt gosu su-exec setuidgid envdir envuidgid envchain', {
+    operands: 1,
+  }),
+  ...loose(
+    'uname26 prlimit setpriv capsh runcon sg newgrp numactl cpulimit cgexec bwrap firejail proot faketime dbus-launch ' +
+      'ssh-agent gpg-agent daemonize start-stop-daemon run-parts run-one chpst softlimit rlwrap logsave sem rush entr ' +
+      'watchexec concurrently cross-env dotenv dotenvx gdb lldb rr zellij mosh pdsh dsh expect socat nix-shell lxc-attach ' +
+      'distrobox sshpass autossh et pee ts xe xjobs clush wsl arch xcrun choom setlock nq tsp abduco dtach arch-chroot ' +
+      'env-cmd lockf mispipe coreutils uutils sandbox-exec rust-parallel reflex plink pssh parallel-ssh chokidar onchange ' +
+      'systemd-nspawn schroot nsjail execlineb flatpak-spawn lima chruby-exec scl watchman ttyrec summon',
+  ),
+  ...loose('nodemon', { values: '-e --ext -w --watch -i --ignore -d --delay --signal --config --cwd' }),
+  ...loose('hyperfine', {
+    values:
+      '-n --command-name -w --warmup -r --runs -m --min-runs -M --max-runs -u --time-unit --style --sort --export-json',
+  }),
+  ...loose('tmux', { values: '-s -n -t -x -y -L -f -e -T' }),
+  ...loose('screen', { values: '-S -t -c -T -e -h -p -r -R -x -d -D' }),
+  ...loose('xterm urxvt', { values: '-T -title -n -name -class -geometry -fn -bg -fg -tn' }),
+  ...loose('x-terminal-emulator gnome-terminal konsole xfce4-terminal kitty alacritty foot wezterm', {
+    values: '-T --title --class --name --working-directory --role',
+  }),
+  ...loose('perf', {
+    behind: ['record', 'stat', 'trace', 'mem', 'c2c', 'lock', 'kmem', 'sched', 'timechart', 'ftrace'],
+  }),
+  ...loose('vagrant', { behind: ['ssh', 'winrm', 'powershell'] }),
+  ...loose('adb', { behind: ['shell', 'exec-out', 'exec-in'] }),
+  ...loose('machinectl', { behind: ['shell'] }),
+  ...loose('toolbox', { behind: ['run'] }),
+  ...loose(
+    'multipass doppler op infisical teller aws-vault chamber honcho foreman fnm nvm volta pixi salt salt-call xdotool saml2aws berglas ' +
+      'envconsul',
+    on('run exec cmd.run'),
+  ),
+  ...loose('uv poetry pipenv hatch pdm rye', {
+    ...on('run tool'),
+    operands: 0,
+    values: '--with --python -p --project --directory --extra --group --env-file --package --from -C',
+  }),
+  ...loose('conda mamba micromamba', { ...on('run'), operands: 0, values: '-n --name -p --prefix --cwd' }),
+  ...loose('bundle', { ...on('exec'), operands: 0 }),
+  // The first word is a pod or a container, and none of these is a command.
+  ...loose('kubectl oc', {
+    ...on('exec run debug rsh shell x'),
+    operands: 1,
+    named: true,
+    flags: '-i -t -q --stdin --tty --quiet --rm --attach --command --expose --privileged',
+    values:
+      '-n --namespace -c --container --context --cluster --kubeconfig --user --token --as -l --labels --env -f --filename ' +
+      '--image --image-pull-policy --port --restart --overrides -o --output --request-timeout --target --copy-to --profile ' +
+      '--pod-running-timeout --annotations',
+  }),
+  ...loose('lxc incus', { ...on('exec shell'), operands: 1, named: true, values: '--env --user --group --cwd --mode' }),
+  ...loose('nerdctl crictl ctr mise asdf rbenv pyenv nodenv opam jenv goenv plenv', on('exec run x shell debug')),
+  ...loose('nix', only('run shell develop')),
+  ...loose('guix', only('shell environment')),
+  ...loose('sops', only('exec-env exec-file')),
+  ...loose('cargo', only('watch')),
+  ...loose('gcloud fly flyctl heroku', only('ssh run console run:detached ps:exec')),
+  ...loose('ip', only('exec')),
+  ...loose('cmake', only('-E')),
+  ...loose('bun', only('x exec')),
+  ...loose('pm2', { ...only('start'), values: '-n --name --namespace --log --output --error -i --instances --cron' }),
+  ...loose('npm', { ...only('exec x'), operands: 0, values: '-w --workspace --package --prefix' }),
+  ...loose('composer cabal dune stack tox lerna nx terragrunt devcontainer vals jj netlify', only('exec dev:exec')),
+  ...loose('apptainer singularity buildah runc crun', only('exec run shell')),
+  ...loose('consul etcdctl nomad', only('exec lock watch exec-watch')),
+  ...loose('minikube colima limactl ddev', only('ssh shell exec')),
+  ...loose('gh', only('ssh')),
+  ...loose('railway phase bws', only('run')),
+  ...loose('rustup', { ...only('run'), operands: 1, named: true }),
+  ...loose('rvm', only('do exec')),
+  ...loose('n', only('exec run')),
+  ...loose('mix', only('cmd')),
+  ...loose('brew', only('sh exec')),
+  ...loose('launchctl', only('submit')),
+};

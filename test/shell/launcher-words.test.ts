@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { judge, load, plainHost } from '../policy/virtual-host.ts';
+
+const denying = await load({
+  default_action: 'allow',
+  rules: [{ action: 'deny', when: [{ op: 'command_blacklist', value: 'evil' }] }],
+});
+const verdict = (command: string): string =>
+  judge(denying, { tools: 'local_shell', tool: 'local_shell', args: { command } }, plainHost).action;
+
+describe('a denied program among the words of a launcher', () => {
+  it.each([
+    'kubectl exec p -- evil x',
+    'kubectl exec -it p -c c -- evil',
+    'kubectl exec p evil',
+    'kubectl exec -f p.yaml -- evil',
+    'kubectl exec -- p evil',
+    'kubectl exec --surprise p -- evil',
+    'kubectl exec --surprise p evil',
+    'kubectl run x --image=y -- evil',
+    "kubectl -n x exec p -- sh -c 'evil x'",
+    'oc rsh p evil',
+    'lxc exec -t c evil',
+    'tmux new -s a evil',
+    "tmux new -ds a 'evil x'",
+    'tmux display-popup -E evil',
+    'screen -dmS a evil',
+    'nodemon -x evil',
+    'hyperfine -w 3 evil',
+    'pm2 start evil --name a',
+    'xterm -T a -e evil',
+    'uv run --with a evil',
+    'uv tool run evil',
+    'poetry run -v evil',
+    'bundle exec evil',
+    'fakeroot -- evil',
+    "xvfb-run -s '-screen 0' evil",
+    'taskset -c 0 evil',
+    'conda run -n x evil',
+    'npm exec --yes evil',
+    'yarn workspaces foreach -A exec evil',
+    // Behind many other words.
+    'bwrap --ro-bind /usr /usr --ro-bind /lib /lib --ro-bind /bin /bin --proc /proc --dev /dev --tmpfs /tmp --bind a a evil',
+    'parallel ::: a b c d e f g h i j k l m evil',
+    // Launchers of builds, versions, clusters and terminals.
+    'ccache evil x',
+    'bear -- evil x',
+    'composer exec -- evil',
+    'lerna exec -- evil x',
+    'stack exec -- evil',
+    'tox exec -- evil',
+    'mix cmd evil',
+    'rustup run stable evil',
+    'rvm 3.0 do evil',
+    'apptainer exec img evil',
+    'buildah run c -- evil',
+    'systemd-nspawn -D x evil',
+    'limactl shell x evil',
+    'flatpak-spawn --host evil',
+    'gh codespace ssh -- evil',
+    'etcdctl watch x -- evil',
+    'consul lock x evil',
+    "salt-call --local cmd.run 'evil x'",
+    'gtimeout 5 evil',
+    'genv A=b evil',
+    'gfind . -exec evil {} +',
+    'run0 evil',
+    'heaptrack evil',
+  ])('is found: %s', (line) => {
+    expect(verdict(line)).toBe('deny');
+  });
+
+  it('may be where only the shell knows the words', () => {
+    expect(verdict('kubectl exec -it $X -- ls')).toBe('approve');
+    expect(verdict('fakeroot $X evil')).toBe('deny');
+  });
+
+  it('asks where there are more words than are looked at', () => {
+    expect(verdict(`socat ${'a '.repeat(60)}`)).toBe('approve');
+    expect(verdict(`parallel ::: ${'a '.repeat(60)}`)).toBe('approve');
+    expect(verdict(`parallel ls ::: ${'a '.repeat(60)}`)).toBe('allow');
+  });
+
+  it.each([
+    'kubectl exec p -- ls evil',
+    'kubectl exec -it evil -c evil -- ls evil',
+    'kubectl -n evil exec p -- ls',
+    'kubectl -n evil get pods',
+    'kubectl run evil --image=x',
+    'lxc exec c -- ls evil',
+    'tmux new -s evil',
+    'tmux new-session -d -s evil -n evil',
+    'tmux attach -t evil',
+    'screen -dmS evil ls',
+    'nodemon --ext evil',
+    'nodemon -e evil --watch evil app.js',
+    'hyperfine -n evil ls',
+    'pm2 start app.js --name evil',
+    'xterm -T evil -e ls',
+    'npm evil x',
+    'npm exec -- tsc evil',
+    'uv run pip install evil',
+    'poetry run git evil x',
+    'bundle exec rake evil',
+    'fakeroot make evil',
+    'valgrind ls evil',
+    'conda run -n evil ls',
+    'vagrant up evil',
+    'adb install evil',
+    'perf report -i evil',
+    'ccache gcc -c evil',
+    'rustup target add evil',
+    'brew install evil',
+    'gh run view evil',
+    'parallel :::: evil',
+  ])('is not seen where it is a name or a word of another program: %s', (line) => {
+    expect(verdict(line)).toBe('allow');
+  });
+});
