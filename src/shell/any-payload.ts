@@ -2,6 +2,9 @@ import type { CommandWord } from '../schema/command.ts';
 import { type Launcher, maxBeginnings } from './launcher.ts';
 import type { Payload } from './payload.ts';
 
+/** Most words of all that may be commands together, where there are many. */
+const maxWords = 48_000;
+
 type Known = Pick<Launcher, 'subcommands' | 'behind' | 'flags' | 'values' | 'operands' | 'named'>;
 
 const unknown: Known = {
@@ -20,6 +23,8 @@ const unknown: Known = {
 export function anyPayloads(all: readonly CommandWord[], known: Known = unknown): readonly Payload[] {
   const { rest, operands: most, named } = startedWords(all, known);
   const payloads: Payload[] = [];
+  // Each of them has all of the words behind it.
+  const beginnings = Math.max(12, Math.min(maxBeginnings, Math.floor(maxWords / rest.length)));
   let operands = 0;
   /** A word that may belong to the option before it may be an operand as well. */
   let doubted = false;
@@ -28,15 +33,15 @@ export function anyPayloads(all: readonly CommandWord[], known: Known = unknown)
     const value = takesValue(before, known);
     const own = known.subcommands.includes(word.text);
     if (word.text === '--' || own || value === 'yes') continue;
-    const sure = !word.open && !word.text.startsWith('-') && value === 'no';
+    const sure = !word.open && !/^(?:-|\w+=)/.test(word.text) && value === 'no';
     const last = sure && (operands >= most || (named && before === '--' && operands > 0));
     const isName = sure && !last && named && !doubted && before !== '--';
     if (sure) operands += 1;
     else if (!word.text.startsWith('-')) doubted = true;
     if (isName) continue;
     const payload = beginning(word, rest.slice(index));
-    if (payload !== null && payloads.length >= maxBeginnings) {
-      return [...payloads, { kind: 'unreadable', why: `a launcher with more than ${maxBeginnings} words` }];
+    if (payload !== null && payloads.length >= beginnings) {
+      return [...payloads, { kind: 'unreadable', why: `a launcher with more than ${beginnings} words` }];
     }
     if (payload !== null) payloads.push(payload);
     if (last) break;

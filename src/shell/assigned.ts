@@ -13,7 +13,7 @@ export type Handed =
   | { readonly kind: 'line'; readonly words: readonly CommandWord[] }
   /** What may be a line: only one that parses counts. */
   | { readonly kind: 'guess'; readonly words: readonly CommandWord[] }
-  /** A file that a shell reads first, which counts where the line has written it. */
+  /** A file that a shell, or `git`, reads first, which counts where the line has written it. */
   | { readonly kind: 'script'; readonly words: readonly CommandWord[] }
   /** A text whose substitutions the shell makes, though quotes kept them from it the first time. */
   | { readonly kind: 'text'; readonly words: readonly CommandWord[] };
@@ -40,6 +40,7 @@ export function valuePayloads(name: string, value: CommandWord): readonly Handed
   ];
   // `|program %s`, as `less` has it.
   const line = value.text.replace(/^\|-?/, '');
+  if (/^GIT_CONFIG_(?:GLOBAL|SYSTEM)$/.test(name)) return [...text, { kind: 'script', words: [value] }];
   if (!value.open && name.startsWith('GIT_CONFIG_')) return [...text, ...gitSettings(name, value)];
   const kind = line === '' || value.open ? null : heldBy(name);
   if (kind !== null) return [...text, { kind, words: [{ ...value, text: line }] }];

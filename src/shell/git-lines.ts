@@ -1,5 +1,6 @@
 import type { CommandWord } from '../schema/command.ts';
 import { cut, valuesOf } from './option-values.ts';
+import { literalWord } from './words.ts';
 
 /** What the words of `git` have it start: options of its subcommands, settings, transports. */
 
@@ -99,6 +100,21 @@ export function settingLine(setting: CommandWord): readonly CommandWord[] {
   const [, transport = null] = /^url\.ext::(.*)\.(?:pushinsteadof|insteadof)$/is.exec(key) ?? [];
   if (transport !== null) return [unescaped({ ...value, text: transport })];
   return gitSetting.test(key) || gitPath.test(key) ? [value] : [];
+}
+
+/** Whether a text is a file of settings: it begins with the name of a section. */
+export const isGitConfig = (text: string): boolean => /^(?:\s|[#;][^\n]*\n)*\[[\w.-]+(?:[ \t]+"[^"\n]*")?\]/.test(text);
+
+/** What the settings of a file start. */
+export function linesOfConfig(text: string): readonly CommandWord[] {
+  let section = '';
+  return text.split('\n').flatMap((line) => {
+    const [, head, name = '', key, value = ''] =
+      /^[ \t]*(?:\[([\w.-]+)(?:[ \t]+"([^"]*)")?\])?[ \t]*(?:([\w-]+)[ \t]*=[ \t]*(.*))?$/.exec(line) ?? [];
+    if (head !== undefined) section = name === '' ? head : `${head}.${name}`;
+    if (key === undefined) return [];
+    return settingLine(literalWord(`${section}.${key}=${value.replace(/^"(.*)"[ \t]*$/, '$1')}`));
+  });
 }
 
 /** `git config name value`, also behind `set`: what `-c name=value` says for one command. */

@@ -116,7 +116,12 @@ const launchers: Readonly<Record<string, Launcher>> = {
     subcommands: ['dlx', 'exec'],
     operands: 1,
   }),
-  yarn: launcher('-q -v --quiet', '-p --package --cwd', { subcommands: ['dlx', 'exec'], operands: 1 }),
+  yarn: launcher(
+    '-q -v --quiet -A -R -W -t -i --all --recursive --worktree --parallel --topological --topological-dev --interlaced ' +
+      '--verbose --no-private',
+    '-p --package --cwd --include --exclude --from --since -j --jobs',
+    { subcommands: ['dlx', 'exec'], operands: 1 },
+  ),
   uvx: launcher('-q --quiet --isolated --offline', '--from --with -p --python'),
   pipx: launcher('-q --quiet --verbose', '--spec --python', { subcommands: ['run'], operands: 1 }),
   direnv: launcher('', '', { subcommands: ['exec'], operands: 2 }),

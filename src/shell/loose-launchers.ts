@@ -39,13 +39,21 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
   }),
   ...loose(
     'uname26 prlimit setpriv capsh runcon sg newgrp numactl cpulimit cgexec bwrap firejail proot faketime dbus-launch ' +
-      'ssh-agent gpg-agent daemonize start-stop-daemon run-parts run-one chpst softlimit rlwrap logsave sem rush entr ' +
-      'watchexec concurrently cross-env dotenv dotenvx gdb lldb rr zellij mosh pdsh dsh expect socat nix-shell lxc-attach ' +
+      'ssh-agent gpg-agent daemonize start-stop-daemon run-parts run-one chpst softlimit rlwrap logsave sem rush ' +
+      'concurrently gdb lldb rr zellij mosh pdsh dsh expect socat nix-shell lxc-attach ' +
       'distrobox sshpass autossh et pee ts xe xjobs clush wsl arch xcrun choom setlock nq tsp abduco dtach arch-chroot ' +
       'env-cmd lockf mispipe coreutils uutils sandbox-exec rust-parallel reflex plink pssh parallel-ssh chokidar onchange ' +
       'systemd-nspawn schroot nsjail execlineb flatpak-spawn lima chruby-exec scl watchman ttyrec summon',
   ),
   ...loose('nodemon', { values: '-e --ext -w --watch -i --ignore -d --delay --signal --config --cwd' }),
+  ...loose('cross-env', { operands: 0 }),
+  ...loose('dotenv dotenvx', { operands: 1, values: '-e -p -v -f --env-file' }),
+  ...loose('entr', { operands: 0, flags: '-a -c -d -n -p -r -s -x -z' }),
+  ...loose('watchexec', {
+    operands: 0,
+    flags: '-r --restart -c --clear -p --postpone -q --quiet -n -N',
+    values: '-e --exts -w --watch -i --ignore -f --filter -d --debounce -s --signal',
+  }),
   ...loose('hyperfine', {
     values:
       '-n --command-name -w --warmup -r --runs -m --min-runs -M --max-runs -u --time-unit --style --sort --export-json',
@@ -63,11 +71,9 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
   ...loose('adb', { behind: ['shell', 'exec-out', 'exec-in'] }),
   ...loose('machinectl', { behind: ['shell'] }),
   ...loose('toolbox', { behind: ['run'] }),
-  ...loose(
-    'multipass doppler op infisical teller aws-vault chamber honcho foreman fnm nvm volta pixi salt salt-call xdotool saml2aws berglas ' +
-      'envconsul',
-    on('run exec cmd.run'),
-  ),
+  ...loose('multipass aws-vault chamber salt salt-call xdotool saml2aws envconsul', on('run exec cmd.run')),
+  ...loose('doppler op infisical teller honcho foreman fnm volta pixi berglas', { ...on('run exec'), operands: 0 }),
+  ...loose('nvm', { ...on('run exec'), operands: 1 }),
   ...loose('uv poetry pipenv hatch pdm rye', {
     ...on('run tool'),
     operands: 0,
@@ -87,7 +93,8 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
       '--pod-running-timeout --annotations',
   }),
   ...loose('lxc incus', { ...on('exec shell'), operands: 1, named: true, values: '--env --user --group --cwd --mode' }),
-  ...loose('nerdctl crictl ctr mise asdf rbenv pyenv nodenv opam jenv goenv plenv', on('exec run x shell debug')),
+  ...loose('nerdctl crictl ctr mise', on('exec run x shell debug')),
+  ...loose('asdf rbenv pyenv nodenv opam jenv goenv plenv', { ...on('exec run x shell debug'), operands: 0 }),
   ...loose('nix', only('run shell develop')),
   ...loose('guix', only('shell environment')),
   ...loose('sops', only('exec-env exec-file')),
@@ -98,7 +105,8 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
   ...loose('bun', only('x exec')),
   ...loose('pm2', { ...only('start'), values: '-n --name --namespace --log --output --error -i --instances --cron' }),
   ...loose('npm', { ...only('exec x'), operands: 0, values: '-w --workspace --package --prefix' }),
-  ...loose('composer cabal dune stack tox lerna nx terragrunt devcontainer vals jj netlify', only('exec dev:exec')),
+  ...loose('composer cabal dune stack tox lerna nx terragrunt', { ...only('exec'), operands: 0 }),
+  ...loose('devcontainer vals jj netlify', only('exec dev:exec')),
   ...loose('apptainer singularity buildah runc crun', only('exec run shell')),
   ...loose('consul etcdctl nomad', only('exec lock watch exec-watch')),
   ...loose('minikube colima limactl ddev', only('ssh shell exec')),

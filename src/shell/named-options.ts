@@ -17,11 +17,15 @@ const namesOfTheLine: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** An option, also with one dash; one letter and its value as `-D` has it are not meant. */
-const option = /^(?:--|-(?!D))([A-Za-z][\w.-]+)(=?)/;
-const property = /^(?:-[DP])?([A-Za-z][\w.-]*)(?::[A-Za-z]+)?=/;
+/** An option, also with one dash; `-D` and its name are not meant. */
+const option = /^(--|-(?!D))([A-Za-z][\w.-]+)(=?)/;
+const property = /^(?:-[DP])?(?!scripts\.)([A-Za-z][\w.-]*)(?::[A-Za-z]+)?=/;
 /** Options that take a name and its value together. */
-const settings = /^(?:-[Docs]|--?(?:config|option|set|setting|define|opt)(?:=|$))/;
+const settings = /^(?:-[Doc]|--?(?:config|option|set|setting|define|opt)(?:=|$))/;
+/** Programs whose properties are their own: of a compiler and of Java they are those of what is built or run. */
+const takesProperties: ReadonlySet<string> = new Set(
+  'cmake ctest ccmake mvn mvnw gradle gradlew ant sbt meson'.split(' '),
+);
 const sets: ReadonlySet<string> = new Set('config configure set setting settings'.split(' '));
 
 /** A line begins with the name of a program: a list, a pattern or a text in braces is a value of another kind. */
@@ -33,39 +37,50 @@ const begins = /^(?:\w+=\S*\s+)*["']?[\w./+~][\w./+~-]*["']?(?:[\s;|&,]|$)/;
  */
 export function namedLines(name: string, rest: readonly CommandWord[], starts = false): readonly CommandWord[] {
   if (texts.has(name)) return [];
-  const known = rest.map((word, index) => ({ word, next: rest[index + 1] })).filter(({ word }) => !word.open);
+  const known = rest
+    .map((word, index) => ({ word, next: rest[index + 1], before: rest[index - 1]?.text ?? '' }))
+    .filter(({ word }) => !word.open);
   const given = known.flatMap(({ word, next }) => behindOption(word, next));
   const plain = starts || namesOfTheLine.has(name);
   const set = plain
     ? []
-    : [...known.flatMap(({ word }) => behindProperty(name, word)), ...settingsIn(rest), ...aliasesIn(rest)];
+    : [
+        ...known.flatMap(({ word, before }) => behindProperty(name, word, before)),
+        ...settingsIn(rest),
+        ...aliasesIn(rest),
+      ];
   const lines = set.filter(({ text }) => begins.test(text));
   return [...given, ...lines].filter(({ open, text }) => !open && text !== '' && !text.startsWith('-'));
 }
 
 /** `--name=line`, `-name line`. */
 function behindOption(word: CommandWord, next: CommandWord | undefined): readonly CommandWord[] {
-  const [all = '', option_ = '', equals = ''] = option.exec(word.text) ?? [];
-  if (!namesLine(option_)) return [];
+  const [all = '', dashes = '', key = '', equals = ''] = option.exec(word.text) ?? [];
+  if (!namesLine(key)) return [];
   if (equals !== '') return [cut(word, all.length)];
-  return all.length < word.text.length || next === undefined || next.text.startsWith('-') ? [] : [next];
+  if (all.length < word.text.length || next === undefined) return [];
+  return dashes === '--' || begins.test(next.text) ? [next] : [];
 }
 
-/** `NAME=line`, `-Dname=line`, `--config=name=line`; what a Java program is told by `-D` is its own. */
-function behindProperty(name: string, word: CommandWord): readonly CommandWord[] {
-  const before = settings.exec(word.text)?.[0] ?? '';
-  if (before === '-D' && name === 'java') return [];
-  const setting = before === '' || before === word.text ? word : cut(word, before.length);
+/** `NAME=line` of a variable; with other names where an option says that such a pair follows. */
+function behindProperty(name: string, word: CommandWord, before: string): readonly CommandWord[] {
+  const attached = settings.exec(word.text)?.[0] ?? '';
+  if ((attached === '-D' || before === '-D') && !takesProperties.has(name)) return [];
+  const setting = attached === '' || attached === word.text ? word : cut(word, attached.length);
   const [all = '', key = ''] = property.exec(setting.text) ?? [];
   if (all === '') return [];
-  return heldBy(key) !== null || namesLine(key) ? [cut(setting, all.length)] : [];
+  const told = attached !== '' || settings.exec(before)?.[0] === before;
+  return heldBy(key) !== null || (told && namesLine(key)) ? [cut(setting, all.length)] : [];
 }
 
-/** `config set name line`, `config name line`. */
+/** `config set name line`, `config name line`, `config set name=line`. */
 function settingsIn(rest: readonly CommandWord[]): readonly CommandWord[] {
   const at = rest.findIndex(({ text }) => sets.has(text));
   if (at === -1) return [];
-  return rest.slice(at + 1).flatMap(({ text }, index, words) => {
+  return rest.slice(at + 1).flatMap((word, index, words) => {
+    const { text } = word;
+    const [pair = '', key = ''] = property.exec(text) ?? [];
+    if (pair !== '') return namesLine(key) ? [cut(word, pair.length)] : [];
     const value = words[index + 1];
     return value !== undefined && /^[A-Za-z][\w.:-]*$/.test(text) && namesLine(text) ? [value] : [];
   });

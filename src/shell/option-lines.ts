@@ -42,6 +42,12 @@ const unclosed = (line: CommandWord): CommandWord =>
 export const goLine: LineIn = (value) =>
   /^=?['"]?-/.test(value.text) ? behindText(/^.*?-extld[= ]['"]?/)(value) : behindText(/^=?/)(value);
 
+/** A line, or `cmd="line"` among other words of a module. */
+export const ansibleLine: LineIn = (value) => {
+  const found = /(?:^|\s)(?:cmd|_raw_params)=(?:"([^"]*)"|'([^']*)'|(\S+))/.exec(value.text);
+  return found === null ? [value] : [{ ...value, text: found[1] ?? found[2] ?? found[3] ?? '' }];
+};
+
 /** A program and its words, put together by commas. */
 export const commaLine: LineIn = (value) => [{ ...value, text: value.text.replaceAll(',', ' ') }];
 

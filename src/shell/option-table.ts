@@ -1,4 +1,5 @@
 import {
+  ansibleLine,
   aptSetting,
   behindText,
   cargoSetting,
@@ -60,7 +61,7 @@ export const optionTable: Readonly<Record<string, StartingOptions>> = {
   ...each('gcc g++ cc c++ clang clang++', starting('-wrapper', commaLine)),
   ...each('apt apt-get aptitude', starting('-o --option', aptSetting)),
   dpkg: starting('--pre-invoke --post-invoke --status-logger'),
-  ansible: starting('-a --args', behindText(/^(?:(?:cmd|_raw_params|argv)=['"]?)?/)),
+  ansible: starting('-a --args', ansibleLine),
   just: starting('--shell --command -c'),
   fzf: starting('--preview --bind --with-shell', fzfAction),
   ...each('bat batcat', starting('--pager')),

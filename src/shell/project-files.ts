@@ -1,6 +1,7 @@
 import type { CommandWord } from '../schema/command.ts';
 import { type CodeLines, linesInCode } from './code-lines.ts';
 import { firstGroups } from '../text/first-groups.ts';
+import { linesOfConfig } from './git-lines.ts';
 import { scriptsOf } from './package-scripts.ts';
 import { baseName } from './programs.ts';
 import { callsIn } from './spawn-calls.ts';
@@ -122,6 +123,7 @@ const readers: Readonly<Record<string, Reader>> = {
         firstGroups(/^[ \t-]*(?:ansible\.builtin\.)?(?:shell|command|raw|cmd):[ \t]*["']?(.+?)["']?$/gm, text, 256),
       ),
   },
+  git: { given: /^include(?:if\..*)?\.path=/i, lines: (text) => spelled(linesOfConfig(text).map((word) => word.text)) },
   ...each('ssh scp sftp sshfs autossh', connection),
   lftp: { given: /^-f/, lines: own },
   gnuplot: { operands: true, lines: own },

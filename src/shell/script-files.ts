@@ -1,6 +1,7 @@
 import type { CommandWord } from '../schema/command.ts';
 import { type CodeLines, linesInCode, scriptsOf, takesScripts } from './code-lines.ts';
 import { filesWritten } from './files-written.ts';
+import { isGitConfig, linesOfConfig } from './git-lines.ts';
 import { codeLines, type Payload } from './payload.ts';
 import { baseName, isInterpreter, shells } from './programs.ts';
 import { projectFiles } from './project-files.ts';
@@ -164,6 +165,7 @@ const asSource = (text: string): string => (text.startsWith('#!') ? text : `#!${
 
 /** The lines of a script; of one for another interpreter what its code spells out. */
 function payloadsIn(text: string): readonly Payload[] {
+  if (isGitConfig(text)) return linesOfConfig(text).map((word) => ({ kind: 'guess', words: [word] }));
   const program = /^#!\s*(?:\S*\/)?(?:env\s+(?:-S\s+)?)?(\S+)/.exec(text)?.[1];
   const interpreter = program === undefined ? null : baseName(program);
   if (interpreter === builder) return codeLines({ lines: callsIn(text), guessed: true, unnamed: null });

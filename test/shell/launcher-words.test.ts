@@ -66,6 +66,14 @@ describe('a denied program among the words of a launcher', () => {
     'gfind . -exec evil {} +',
     'run0 evil',
     'heaptrack evil',
+    'cross-env A=b evil',
+    'dotenvx run -f .x -- evil',
+    'dotenv -e .x -- evil',
+    "entr -s 'evil x'",
+    'watchexec -e js -- evil',
+    'op run --env-file x -- evil',
+    'aws-vault exec -- p evil',
+    'nvm exec 18 evil',
   ])('is found: %s', (line) => {
     expect(verdict(line)).toBe('deny');
   });
@@ -113,6 +121,14 @@ describe('a denied program among the words of a launcher', () => {
     'brew install evil',
     'gh run view evil',
     'parallel :::: evil',
+    'op run -- npm run evil',
+    'nx exec -- tsc evil',
+    'nvm exec 18 npm run evil',
+    'dotenv -e .x -- npm run evil',
+    'cross-env A=b npm test evil',
+    'entr -r npm run evil',
+    'watchexec -r -e js npm run evil',
+    'yarn workspaces foreach -At exec tsc evil',
   ])('is not seen where it is a name or a word of another program: %s', (line) => {
     expect(verdict(line)).toBe('allow');
   });

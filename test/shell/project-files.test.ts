@@ -54,6 +54,9 @@ describe('a file that a line writes and a program finds by its name', () => {
     `echo "task x(type: Exec) { commandLine 'evil', 'x' }" > build.gradle; gradle x`,
     "printf -- '- hosts: all\\n  tasks:\\n    - shell: evil x\\n' > p.yml; ansible-playbook p.yml",
     'echo evil > s; parallel :::: s',
+    "printf '[alias]\\n  x = !evil y\\n' > c; GIT_CONFIG_GLOBAL=c git x",
+    'printf \'# mine\\n[core] pager = "evil y"\\n\' > c; git -c include.path=./c log',
+    `printf '[filter "a"]\\n\\tclean = evil\\n' > c; export GIT_CONFIG_SYSTEM=$PWD/c; git add .`,
     'echo evil > s; parallel -a s',
   ])('is in the line: %s', (line) => {
     expect(verdict(line)).toBe('deny');
@@ -117,6 +120,9 @@ describe('a file that a line writes and a program finds by its name', () => {
     "printf 'web: evil x\\n' > Procfile; git add Procfile",
     "printf '* * * * * evil x\\n' > f; crontab -l f2",
     'echo evil > s; parallel ls :::: s',
+    "printf '[user]\\n  name = evil\\n' > c; GIT_CONFIG_GLOBAL=c git log",
+    "printf '[alias]\\n  x = !evil y\\n' > c; git add c",
+    'GIT_CONFIG_GLOBAL=/dev/null git log',
     'echo evil > s && mv s t && git add t',
     'ENV=production npm test',
     'BASH_ENV=/etc/profile.d/x.sh bash -c ls',
