@@ -21,25 +21,35 @@ const unknown: Known = {
  * blanks as a line, also behind the `=` of an option. It ends with the word that surely begins it.
  */
 export function anyPayloads(all: readonly CommandWord[], known: Known = unknown): readonly Payload[] {
-  const { rest, operands: most, named } = startedWords(all, known);
-  const payloads: Payload[] = [];
+  const { from, operands: most, named } = startOf(all, known);
+  if (from > all.length) return [];
   // Each of them has all of the words behind it.
-  const beginnings = Math.max(12, Math.min(maxBeginnings, Math.floor(maxWords / rest.length)));
+  const beginnings = Math.max(12, Math.min(maxBeginnings, Math.floor(maxWords / Math.max(all.length, 1))));
+  const payloads: Payload[] = [];
+  // Some programs with subcommands take the command from behind `--`, whatever stands before it.
+  const end = known.subcommands.length === 0 ? -1 : all.findIndex(({ text }, at) => at >= from && text === '--');
   let operands = 0;
   /** A word that may belong to the option before it may be an operand as well. */
   let doubted = false;
-  for (const [index, word] of rest.entries()) {
-    const before = rest[index - 1]?.text ?? '';
-    const value = takesValue(before, known);
-    const own = known.subcommands.includes(word.text);
-    if (word.text === '--' || own || value === 'yes') continue;
-    const sure = !word.open && !/^(?:-|\w+=)/.test(word.text) && value === 'no';
-    const last = sure && (operands >= most || (named && before === '--' && operands > 0));
-    const isName = sure && !last && named && !doubted && before !== '--';
+  let value: Value = 'no';
+  /** Behind `--` what looks like an option may be a word. */
+  let ended = false;
+  for (const [index, word] of all.entries()) {
+    const mine: Value = value;
+    value = mine === 'yes' ? 'no' : valueBehind(word.text, ended ? 'perhaps' : mine, known);
+    if (ended && index >= from && word.text.startsWith('-')) doubted = true;
+    ended ||= word.text === '--';
+    if (mine === 'yes' || word.text === '--' || known.subcommands.includes(word.text)) continue;
+    const sure = mine === 'no' && !word.open && !/^(?:[-+]|\w+=)/.test(word.text);
+    // Before the word that says that something is started there are other words of its own, and options.
+    if (index < from && sure) continue;
+    const behindEnd = all[index - 1]?.text === '--';
+    const last = sure && index > end && (operands >= most || (named && behindEnd && operands > 0));
+    const isName = sure && !last && named && !doubted && !behindEnd;
     if (sure) operands += 1;
-    else if (!word.text.startsWith('-')) doubted = true;
+    else if (index >= from && !word.text.startsWith('-')) doubted = true;
     if (isName) continue;
-    const payload = beginning(word, rest.slice(index));
+    const payload = beginning(word, all.slice(index));
     if (payload !== null && payloads.length >= beginnings) {
       return [...payloads, { kind: 'unreadable', why: `a launcher with more than ${beginnings} words` }];
     }
@@ -49,20 +59,28 @@ export function anyPayloads(all: readonly CommandWord[], known: Known = unknown)
   return payloads;
 }
 
-type Started = Pick<Known, 'operands' | 'named'> & { readonly rest: readonly CommandWord[] };
+type Start = Pick<Known, 'operands' | 'named'> & { readonly from: number };
 
-/** Behind the first word that says that something is started; nothing where none does, all where one may. */
-function startedWords(rest: readonly CommandWord[], { subcommands, behind, operands, named }: Known): Started {
+/** Behind the first word that says that something is started; behind all of them where none does, at the begin where one may. */
+function startOf(words: readonly CommandWord[], { subcommands, behind, operands, named }: Known): Start {
   const marks = [...subcommands, ...behind];
-  if (marks.length === 0) return { rest, operands, named };
-  const at = rest.findIndex(({ text, open, filled }) => open || filled === true || marks.includes(text));
-  if (at === -1) return { rest: [], operands, named };
-  if (marks.includes(rest[at]?.text ?? '')) return { rest: rest.slice(at + 1), operands, named };
-  return { rest, operands: unknown.operands, named: false };
+  if (marks.length === 0) return { from: 0, operands, named };
+  const at = words.findIndex(({ text, open, filled }) => open || filled === true || marks.includes(text));
+  if (at === -1) return { from: words.length + 1, operands, named };
+  if (marks.includes(words[at]?.text ?? '')) return { from: at + 1, operands, named };
+  return { from: 0, operands: unknown.operands, named: false };
 }
 
-/** Whether the word behind this one belongs to it. */
-function takesValue(option: string, { flags, values }: Pick<Known, 'flags' | 'values'>): 'yes' | 'no' | 'perhaps' {
+/** Whether a word belongs to the option before it. */
+type Value = 'yes' | 'no' | 'perhaps';
+
+/** What is told of the word behind this one; `mine`: of this one, which is no option where it is a value. */
+function valueBehind(option: string, mine: Value, known: Pick<Known, 'flags' | 'values'>): Value {
+  const value = takesValue(option, known);
+  return value === 'yes' && mine === 'perhaps' ? 'perhaps' : value;
+}
+
+function takesValue(option: string, { flags, values }: Pick<Known, 'flags' | 'values'>): Value {
   if (!option.startsWith('-') || option === '-' || option === '--' || option.includes('=')) return 'no';
   if (values.includes(option)) return 'yes';
   const letters = /^-[A-Za-z]+$/.test(option) ? [...option.slice(1)].map((letter) => `-${letter}`) : [option];

@@ -58,16 +58,16 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
     values:
       '-n --command-name -w --warmup -r --runs -m --min-runs -M --max-runs -u --time-unit --style --sort --export-json',
   }),
-  ...loose('tmux', { values: '-s -n -t -x -y -L -f -e -T' }),
+  ...loose('tmux', { values: '-s -n -t -x -y -L -f -e -T', flags: '-d -A -D -P -E -X -a -b -h -k -v -u -2' }),
   ...loose('screen', { values: '-S -t -c -T -e -h -p -r -R -x -d -D' }),
   ...loose('xterm urxvt', { values: '-T -title -n -name -class -geometry -fn -bg -fg -tn' }),
   ...loose('x-terminal-emulator gnome-terminal konsole xfce4-terminal kitty alacritty foot wezterm', {
     values: '-T --title --class --name --working-directory --role',
   }),
   ...loose('perf', {
-    behind: ['record', 'stat', 'trace', 'mem', 'c2c', 'lock', 'kmem', 'sched', 'timechart', 'ftrace'],
+    behind: ['record', 'stat', 'trace', 'mem', 'c2c', 'lock', 'kmem', 'sched', 'timechart', 'ftrace', 'iostat'],
   }),
-  ...loose('vagrant', { behind: ['ssh', 'winrm', 'powershell'] }),
+  ...loose('vagrant', { behind: ['ssh', 'winrm', 'powershell', 'docker-exec', 'docker-run'] }),
   ...loose('adb', { behind: ['shell', 'exec-out', 'exec-in'] }),
   ...loose('machinectl', { behind: ['shell'] }),
   ...loose('toolbox', { behind: ['run'] }),
@@ -99,7 +99,10 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
   ...loose('guix', only('shell environment')),
   ...loose('sops', only('exec-env exec-file')),
   ...loose('cargo', only('watch')),
-  ...loose('gcloud fly flyctl heroku', only('ssh run console run:detached ps:exec')),
+  ...loose('gcloud fly flyctl heroku', {
+    ...only('ssh run console run:detached ps:exec'),
+    values: '--project --zone --region --account --app -a --org',
+  }),
   ...loose('ip', only('exec')),
   ...loose('cmake', only('-E')),
   ...loose('bun', only('x exec')),

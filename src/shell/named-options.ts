@@ -22,6 +22,9 @@ const option = /^(--|-(?!D))([A-Za-z][\w.-]+)(=?)/;
 const property = /^(?:-[DP])?(?!scripts\.)([A-Za-z][\w.-]*)(?::[A-Za-z]+)?=/;
 /** Options that take a name and its value together. */
 const settings = /^(?:-[Doc]|--?(?:config|option|set|setting|define|opt)(?:=|$))/;
+/** Options behind which nothing else stands than a line. */
+const surelyLine =
+  /(?:^|[-_])(?:pager|exec|command|cmd|editor|preview|askpass|launcher|linker|renderer|run_under|prgbox)$/;
 /** Programs whose properties are their own: of a compiler and of Java they are those of what is built or run. */
 const takesProperties: ReadonlySet<string> = new Set(
   'cmake ctest ccmake mvn mvnw gradle gradlew ant sbt meson'.split(' '),
@@ -40,7 +43,7 @@ export function namedLines(name: string, rest: readonly CommandWord[], starts = 
   const known = rest
     .map((word, index) => ({ word, next: rest[index + 1], before: rest[index - 1]?.text ?? '' }))
     .filter(({ word }) => !word.open);
-  const given = known.flatMap(({ word, next }) => behindOption(word, next));
+  const given = rest.flatMap((word, index) => behindOption(word, rest[index + 1]));
   const plain = starts || namesOfTheLine.has(name);
   const set = plain
     ? []
@@ -50,16 +53,17 @@ export function namedLines(name: string, rest: readonly CommandWord[], starts = 
         ...aliasesIn(rest),
       ];
   const lines = set.filter(({ text }) => begins.test(text));
-  return [...given, ...lines].filter(({ open, text }) => !open && text !== '' && !text.startsWith('-'));
+  return [...given, ...lines.filter(({ open }) => !open)].filter(({ text }) => text !== '' && !text.startsWith('-'));
 }
 
 /** `--name=line`, `-name line`. */
 function behindOption(word: CommandWord, next: CommandWord | undefined): readonly CommandWord[] {
   const [all = '', dashes = '', key = '', equals = ''] = option.exec(word.text) ?? [];
   if (!namesLine(key)) return [];
-  if (equals !== '') return [cut(word, all.length)];
-  if (all.length < word.text.length || next === undefined) return [];
-  return dashes === '--' || begins.test(next.text) ? [next] : [];
+  const value = equals !== '' ? cut(word, all.length) : all.length < word.text.length ? undefined : next;
+  if (value === undefined) return [];
+  // One that only the shell knows asks where nothing else than a line stands behind such a name.
+  return (dashes === '--' && surelyLine.test(key)) || (!value.open && begins.test(value.text)) ? [value] : [];
 }
 
 /** `NAME=line` of a variable; with other names where an option says that such a pair follows. */

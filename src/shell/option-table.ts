@@ -69,7 +69,7 @@ export const optionTable: Readonly<Record<string, StartingOptions>> = {
   hg: starting('--config -c --command --tool', hgSetting),
   svn: starting('--diff-cmd --diff3-cmd --editor-cmd'),
   ...each('bzr brz', starting('--using')),
-  npm: starting('--script-shell --shell --git'),
+  npm: starting('--script-shell --shell --git --call -c'),
   // `cargo rustc` hands the words behind `--` on.
   cargo: starting('--config -C --codegen', cargoSetting),
   ...each('rustc rustdoc', starting('-C --codegen', cargoSetting)),
