@@ -1,7 +1,10 @@
 import type { CommandWord } from '../schema/command.ts';
 import { type CodeLines, linesInCode } from './code-lines.ts';
 import { firstGroups } from '../text/first-groups.ts';
-import { linesOfConfig } from './git-lines.ts';
+import { isGitConfig, linesOfConfig } from './git-lines.ts';
+import { buildReaders } from './build-files.ts';
+import { code, each, own, type Reader, spelled } from './file-reader.ts';
+import { stemOf } from './modules.ts';
 import { scriptsOf } from './package-scripts.ts';
 import { baseName } from './programs.ts';
 import { callsIn } from './spawn-calls.ts';
@@ -12,29 +15,7 @@ import { literalWord } from './words.ts';
  * the scripts of a package, the modules of a language, commands of an editor. They count only where the line has written them.
  */
 
-type Reader = {
-  /** Names of files that are found without being given; absent: none are. */
-  readonly found?: RegExp;
-  /** The option behind which another one is given, also attached. */
-  readonly given?: RegExp;
-  /** Its operands are such files, also without what their names end in. */
-  readonly operands?: true;
-  /** Only with one of these words. */
-  readonly behind?: readonly string[];
-  lines(text: string, rest: readonly CommandWord[], name: string): CodeLines;
-};
-
 const words = (text: string): readonly string[] => text.split(' ');
-const spelled = (lines: readonly string[]): CodeLines => ({ lines, guessed: true, unnamed: null });
-
-const code = (found: RegExp, behind?: readonly string[]): Reader => ({
-  found,
-  ...(behind === undefined ? {} : { behind }),
-  lines: (text, _rest, name) => spelled(callsIn(text, name)),
-});
-
-/** What the language of the program itself hands to a shell. */
-const own: Reader['lines'] = (text, _rest, name) => linesInCode(name, text);
 
 const makefile: Reader = {
   found: /^(?:GNUmakefile|[mM]akefile)$/,
@@ -58,6 +39,12 @@ const connection: Reader = {
     ]),
 };
 const scripts: Reader = { found: /^package\.json$/, lines: (text, rest) => scriptsOf(text, rest) };
+/** What `git` starts by itself where it is told of a directory of such files. */
+const hooks =
+  /^(?:(?:pre|post)-[a-z-]+|commit-msg|prepare-commit-msg|applypatch-msg|update|reference-transaction|fsmonitor-watchman)$/;
+const ruby = (found: RegExp): Reader => ({ found, lines: (text) => spelled(callsIn(text, 'ruby')) });
+/** Settings of a tool that are code. */
+const config = code(/(?:\.config|rc|\.conf|^gulpfile(?:\.babel)?|^gruntfile)\.[cm]?[jt]s$/i);
 const javascript = code(/\.[cm]?[jt]sx?$/);
 const python = code(/\.py$/);
 
@@ -78,9 +65,27 @@ const readers: Readonly<Record<string, Reader>> = {
     given: /^(?:-f|--rakefile=?)/,
     lines: (text) => spelled([...linesInCode('rake', text).lines, ...callsIn(text, 'ruby')]),
   },
-  ...each('pytest py.test nox inv invoke', python),
+  ...each(
+    'pytest py.test nox inv invoke flask gunicorn uvicorn hypercorn celery alembic sphinx-build scrapy locust',
+    python,
+  ),
   ...each('pip pip3', code(/^setup\.py$/)),
   ...each('jest vitest mocha ava', javascript),
+  ...each(
+    'webpack webpack-cli vite eslint rollup babel prettier gulp grunt next nuxt astro playwright cypress tsup postcss ' +
+      'tailwindcss karma stylelint',
+    config,
+  ),
+  ...each('bundle rspec rails cucumber jekyll', ruby(/^Gemfile$|\.rb$|\.gemspec$/)),
+  ...each(
+    'pod fastlane vagrant guard cap thor brew gem',
+    ruby(/^(?:Pod|Fast|Vagrant|Guard|Cap|Thor|Brew)file$|\.gemspec$/),
+  ),
+  mix: code(/\.exs?$/),
+  ...each('phpunit pest artisan', code(/\.php$/)),
+  sbt: { found: /\.(?:sbt|scala)$/, lines: (text) => linesInCode('scala', text) },
+  meson: code(/^meson\.build$/),
+  scons: code(/^SCons(?:truct|cript)$/),
   go: {
     found: /\.go$/,
     behind: words('run test generate'),
@@ -96,34 +101,16 @@ const readers: Readonly<Record<string, Reader>> = {
   java: code(/\.java$/),
   ...each('dotnet', code(/\.cs$/, words('run test script watch'))),
   ...each('nim crystal zig v odin', code(/\.(?:nim|cr|zig|v|odin)$/, words('r run c build test'))),
-  ...each('gradle gradlew', {
-    found: /\.gradle(?:\.kts)?$/,
+  ...buildReaders,
+  git: {
+    found: hooks,
+    given: /^include(?:if\..*)?\.path=/i,
+    behind: /hookspath|^include.*path/i,
     lines: (text) =>
-      spelled([
-        ...linesInCode('groovy', text).lines,
-        ...firstGroups(/\b(?:commandLine|executable)\b[ \t(=]*["']([^"'\n]+)/g, text, 256),
-      ]),
-  }),
-  ...each('mvn mvnw', {
-    found: /^pom\.xml$/,
-    lines: (text) => spelled(firstGroups(/<(?:executable|exec)>\s*([^<]+)</g, text, 256)),
-  }),
-  cmake: {
-    found: /^CMakeLists\.txt$|\.cmake$/,
-    lines: (text) => spelled(firstGroups(/\bCOMMAND\s+([^)\n]+)/g, text, 256)),
+      isGitConfig(text)
+        ? spelled(linesOfConfig(text).map((word) => word.text))
+        : { lines: [text], guessed: false, unnamed: null },
   },
-  ...each('foreman honcho overmind hivemind', {
-    found: /^Procfile/,
-    lines: (text) => spelled(firstGroups(/^[\w-]+:[ \t]*(.+)/gm, text, 256)),
-  }),
-  'ansible-playbook': {
-    operands: true,
-    lines: (text) =>
-      spelled(
-        firstGroups(/^[ \t-]*(?:ansible\.builtin\.)?(?:shell|command|raw|cmd):[ \t]*["']?(.+?)["']?$/gm, text, 256),
-      ),
-  },
-  git: { given: /^include(?:if\..*)?\.path=/i, lines: (text) => spelled(linesOfConfig(text).map((word) => word.text)) },
   ...each('ssh scp sftp sshfs autossh', connection),
   lftp: { given: /^-f/, lines: own },
   gnuplot: { operands: true, lines: own },
@@ -136,24 +123,13 @@ const readers: Readonly<Record<string, Reader>> = {
   ...each('vi vim view ex', { given: /^-[SsuU]/, lines: own }),
   nvim: { given: /^-[SsuUl]/, lines: own },
   tmux: { given: /^-f/, lines: (text) => spelled(text.split('\n').map((line) => `tmux ${line}`)) },
-  nodemon: {
-    found: /^nodemon\.json$/,
-    lines: (text) => spelled(firstGroups(/"exec"\s*:\s*"((?:[^"\\]|\\.)*)"/g, text, 256)),
-  },
-  task: {
-    found: /^taskfile(?:\.dist)?\.ya?ml$/i,
-    lines: (text) => spelled(firstGroups(/^[ \t]*(?:-[ \t]+)?(?:cmd:|sh:|-)[ \t]*["']?(.+?)["']?$/gm, text, 256)),
-  },
+  screen: { given: /^-c/, lines: (text) => spelled(text.split('\n').map((line) => `screen ${line}`)) },
   ...each('psql pgcli usql', { given: /^(?:-f|--file=?)/, lines: own }),
   ...each('sqlite3 sqlite', { given: /^--?init$/, lines: own }),
   ...each('gdb lldb', { given: /^(?:-[xs]|--command=?|--source=?)/, lines: own }),
   ...each('emacs', { given: /^(?:-l|--load=?|--script=?)/, lines: own }),
   at: { given: /^-f/, lines: (text) => ({ lines: [text], guessed: false, unnamed: null }) },
 };
-
-function each(names: string, reader: Reader): Record<string, Reader> {
-  return Object.fromEntries(words(names).map((name) => [name, reader]));
-}
 
 /** The files that a command reads so, among those that a line has written, and what it starts from the text of one. */
 export function projectFiles([program, ...rest]: readonly CommandWord[]): {
@@ -163,7 +139,7 @@ export function projectFiles([program, ...rest]: readonly CommandWord[]): {
   const name = baseName(program?.text ?? '');
   const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
   if (reader === undefined) return null;
-  if (reader.behind !== undefined && !rest.some(({ text }) => reader.behind?.includes(text))) return null;
+  if (reader.behind !== undefined && !isBehind(reader.behind, rest)) return null;
   const given = reader.given === undefined ? [] : givenBehind(reader.given, rest).map(({ text }) => baseName(text));
   const operands = reader.operands === true ? rest.map(({ text }) => baseName(text)) : [];
   return {
@@ -175,7 +151,8 @@ export function projectFiles([program, ...rest]: readonly CommandWord[]): {
   };
 }
 
-const stemOf = (file: string): string => file.replace(/(?<=.)\.\w+$/, '');
+const isBehind = (wanted: readonly string[] | RegExp, rest: readonly CommandWord[]): boolean =>
+  rest.some(({ text }) => (wanted instanceof RegExp ? wanted.test(text) : wanted.includes(text)));
 
 const givenBehind = (option: RegExp, rest: readonly CommandWord[]): readonly CommandWord[] =>
   rest.flatMap(({ text }, index) => {

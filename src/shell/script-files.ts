@@ -2,13 +2,12 @@ import type { CommandWord } from '../schema/command.ts';
 import { type CodeLines, linesInCode, scriptsOf, takesScripts } from './code-lines.ts';
 import { filesWritten } from './files-written.ts';
 import { isGitConfig, linesOfConfig } from './git-lines.ts';
+import { importedNames, isModule, modulesOf, stemOf } from './modules.ts';
 import { codeLines, type Payload } from './payload.ts';
 import { baseName, isInterpreter, shells } from './programs.ts';
 import { projectFiles } from './project-files.ts';
 import { callsIn } from './spawn-calls.ts';
 import { literalWord } from './words.ts';
-
-const words = (text: string): readonly string[] => text.split(' ');
 
 /** Stands for the program that makes others, where a script names its own. */
 const builder = 'built-by-this-line';
@@ -85,6 +84,25 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
     add(path, [...known, ...grown.map((text) => `${last}${text}`)], tooLong || known.length < texts.length);
   };
 
+  /** Modules that a line has written, by their names in code that it starts, and in one another. */
+  const imported = (code: readonly string[], name: string): readonly { text: string; lines: CodeLines }[] => {
+    const left = new Map(
+      [...files].flatMap(([file, held]) => (isModule(file) ? [[stemOf(file), { file, held }] as const] : [])),
+    );
+    const texts = left.size === 0 ? [] : [...code];
+    const found: string[] = [];
+    for (let at = 0; at < texts.length; at += 1) {
+      for (const stem of importedNames(texts[at] ?? '')) {
+        const one = left.get(stem);
+        if (one === undefined || !left.delete(stem)) continue;
+        if (one.held.open) unnamed(`what ${one.file} holds is written by another command`);
+        texts.push(...one.held.texts);
+        found.push(...one.held.texts);
+      }
+    }
+    return found.map((text) => ({ text, lines: linesInCode(name, text) }));
+  };
+
   return {
     put,
 
@@ -145,20 +163,11 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
         if (held?.open === true && word === script) unnamed(`what ${word.text} holds is written by another command`);
         return (held?.texts ?? []).map((text) => ({ text, lines: linesInCode(name, text) }));
       });
-      return [...found, ...named];
+      const known = [...found, ...named].map(({ text }) => text);
+      return [...found, ...named, ...imported([...rest.map(({ text }) => text), ...known], name)];
     },
   };
 }
-
-/** Modules by the files that hold them: `-m a.b`, and a directory, of which the interpreter takes the first file. */
-const modulesOf = (rest: readonly CommandWord[]): readonly CommandWord[] =>
-  rest.flatMap(({ text }, index): readonly CommandWord[] => {
-    if (rest[index - 1]?.text === '-m')
-      return [literalWord(`${text.replace(/^.*\./, '')}.py`), literalWord('__main__.py')];
-    return /^\.{0,2}\/?$/.test(text) && text !== ''
-      ? words('index.js index.mjs index.cjs __main__.py').map(literalWord)
-      : [];
-  });
 
 /** What a program is made of is read as a script for the one that made it. */
 const asSource = (text: string): string => (text.startsWith('#!') ? text : `#!${builder}\n${text}`);

@@ -131,4 +131,48 @@ describe('a file that a line writes and a program finds by its name', () => {
   ])('is not where nothing starts it: %s', (line) => {
     expect(verdict(line)).toBe('allow');
   });
+
+  it.each([
+    "mkdir h; printf '#!/bin/sh\\nevil x\\n' > h/pre-commit; chmod +x h/pre-commit; git -c core.hooksPath=h commit -m x",
+    `printf 'system("evil x")' > Gemfile; bundle install`,
+    `printf 'system("evil x")' > Podfile; pod install`,
+    "printf '`evil x`' > Vagrantfile; vagrant up",
+    `printf 'system("evil x")' > a_spec.rb; rspec`,
+    `echo 'require("child_process").execSync("evil")' > webpack.config.js; npx webpack`,
+    `echo 'require("child_process").execSync("evil")' > vite.config.mjs; vite build`,
+    `echo 'require("child_process").execSync("evil")' > eslint.config.js; eslint .`,
+    `echo 'require("child_process").execSync("evil")' > gulpfile.js; npx gulp`,
+    `echo 'import os; os.system("evil")' > conf.py; sphinx-build . out`,
+    `echo 'import os; os.system("evil")' > app.py; flask run`,
+    `echo 'import os; os.system("evil")' > app.py; gunicorn app:app`,
+    `echo 'System.shell("evil x")' > mix.exs; mix compile`,
+    `echo '<?php system("evil x");' > ATest.php; phpunit`,
+    `echo 'val x = "evil x".!' > build.sbt; sbt compile`,
+    "printf 'pre-commit:\\n  commands:\\n    a:\\n      run: evil x\\n' > lefthook.yml; lefthook run pre-commit",
+    `echo "run_command('evil')" > meson.build; meson setup b`,
+    `printf 'import os\\nos.system("evil")' > SConstruct; scons`,
+    `printf 'genrule(name="x", cmd = "evil x")' > BUILD; bazel build //:x`,
+    `printf '<exec executable="evil"/>' > build.xml; ant`,
+    `printf "{ shellHook = ''evil x''; }" > shell.nix; nix-shell`,
+    "printf 'screen evil x\\n' > s; screen -c s -dm",
+    `echo 'import os; os.system("evil")' > m.py; python3 -c 'import m'`,
+    `echo 'import os; os.system("evil")' > m.py; echo 'import m' > a.py; python3 a.py`,
+    `echo 'require("child_process").execSync("evil")' > m.js; node -e 'require("./m")'`,
+    `echo 'require("child_process").execSync("evil")' > m.js; echo 'require("./m")' > a.js; node a.js`,
+    `echo 'system("evil")' > m.rb; ruby -r./m -e 1`,
+  ])('is in the line where a tool takes it for its settings, or code for a part of its own: %s', (line) => {
+    expect(verdict(line)).toBe('deny');
+  });
+
+  it.each([
+    "printf 'evil x\\n' > h/pre-commit; git add h/pre-commit",
+    `echo 'require("child_process").execSync("evil")' > x.js; git add x.js`,
+    `echo 'import os; os.system("evil")' > m.py; python3 -c 'import other'`,
+    `echo 'import os; os.system("evil")' > m.py; python3 other.py`,
+    `echo 'import os; os.system("evil")' > m.py; python3 -m other`,
+    `echo 'system("evil")' > Gemfile; git add Gemfile`,
+    'prettier x.ts > y.ts && eslint y.ts',
+  ])('is not where no tool does so: %s', (line) => {
+    expect(verdict(line)).toBe('allow');
+  });
 });

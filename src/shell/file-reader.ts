@@ -1,0 +1,32 @@
+import type { CommandWord } from '../schema/command.ts';
+import { type CodeLines, linesInCode } from './code-lines.ts';
+import { callsIn } from './spawn-calls.ts';
+
+/** How a program reads files that it looks for by their names or takes behind an option, and starts what they hold. */
+export type Reader = {
+  /** Names of files that are found without being given; absent: none are. */
+  readonly found?: RegExp;
+  /** The option behind which another one is given, also attached. */
+  readonly given?: RegExp;
+  /** Its operands are such files, also without what their names end in. */
+  readonly operands?: true;
+  /** Only with one of these words, or one that looks like this. */
+  readonly behind?: readonly string[] | RegExp;
+  lines(text: string, rest: readonly CommandWord[], name: string): CodeLines;
+};
+
+export const spelled = (lines: readonly string[]): CodeLines => ({ lines, guessed: true, unnamed: null });
+
+/** Files in the language of the program. */
+export const code = (found: RegExp, behind?: readonly string[]): Reader => ({
+  found,
+  ...(behind === undefined ? {} : { behind }),
+  lines: (text, _rest, name) => spelled(callsIn(text, name)),
+});
+
+/** What the language of the program itself hands to a shell. */
+export const own: Reader['lines'] = (text, _rest, name) => linesInCode(name, text);
+
+export function each(names: string, reader: Reader): Record<string, Reader> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, reader]));
+}
