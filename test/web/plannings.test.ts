@@ -11,7 +11,8 @@ beforeAll(async () => {
   world = await webWorld({
     turns: [
       { match: { ...planner, last_user: 'never' }, reply: { text: steps, first_delay_ms: 60_000 } },
-      { match: planner, reply: { text: steps, first_delay_ms: 2500 } },
+      // Long enough for another page to be opened meanwhile.
+      { match: planner, reply: { text: steps, first_delay_ms: 4000 } },
       { match: { ...executor, last_user: { contains: 'linger' } }, reply: { text: 'Done.', first_delay_ms: 2000 } },
       says('Done.'),
     ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
@@ -68,6 +69,9 @@ it('plans a goal once that two windows ask for at once, and leads both to the pl
 it('says who plans a goal that a terminal plans already', async () => {
   const { app } = world.served;
   const terminal = await app.open();
+  const page = await world.open('/plans');
+  await page.getByRole('button', { name: 'New plan' }).click();
+  await page.getByLabel('What is to be reached?').fill('From a terminal');
   const begun = await terminal.newPlan({
     goal: 'From a terminal',
     from: null,
@@ -77,9 +81,6 @@ it('says who plans a goal that a terminal plans already', async () => {
     run: planOptions(app.place),
   });
   if (begun.kind !== 'run') throw new Error('no run');
-  const page = await world.open('/plans');
-  await page.getByRole('button', { name: 'New plan' }).click();
-  await page.getByLabel('What is to be reached?').fill('From a terminal');
   await page.getByRole('button', { name: 'Plan it' }).click();
   await page.getByText('This goal is being planned already by').waitFor();
   await terminal.planningStep({ run_id: begun.run.run_id });
