@@ -1,10 +1,10 @@
 import type { ToolSpec } from '../schema/message.ts';
 import type { Pools } from './pools.ts';
 
-/** A model that is silent for longer is thinking; until then its answer may come any moment and goes first. */
-const quietMs = 30;
+/** A model that is silent for longer is thinking; until then its answer may come any moment and goes first. A busy machine makes gaps of 30 ms. */
+const quietMs = 100;
 /** While a model talks it asks for no command, and its text needs the processors; but after this time it may stop soon. */
-const anywayMs = 300;
+const anywayMs = 1000;
 
 /**
  * Gets what starts commands ready while the model thinks that may ask for one. Not while its request is being made: the

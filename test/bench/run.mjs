@@ -86,16 +86,9 @@ for (const peer of ['reins', 'reins-default']) {
   ratio(`${peer}: one-shot, wall ms, to the floor`, oneshot, med('floor', 'oneshot', 'wall'), 3.5);
   ratio(`${peer}: time to first request, ms`, med(peer, 'oneshot', 'ttfr'), med('floor', 'oneshot', 'ttfr'), 3.5);
   plainFigure(`${peer}: one-shot, peak RSS MB`, med(peer, 'oneshot', 'rssMB'), 100);
-  plainFigure(
-    `${peer}: shell step, ms (floor ${med('floor', 'loop-shell', 'gap')?.toFixed(1)})`,
-    med(peer, 'loop-shell', 'gap'),
-    6,
-  );
-  plainFigure(
-    `${peer}: file-read step, ms (floor ${med('floor', 'loop-read', 'gap')?.toFixed(1)})`,
-    med(peer, 'loop-read', 'gap'),
-    3,
-  );
+  // Where the goals were set, the floor took 2.3 and 0.6 ms; on another machine only the ratio says something.
+  ratio(`${peer}: shell step, ms (goal: 6)`, med(peer, 'loop-shell', 'gap'), med('floor', 'loop-shell', 'gap'), 2.6);
+  ratio(`${peer}: file-read step, ms (goal: 3)`, med(peer, 'loop-read', 'gap'), med('floor', 'loop-read', 'gap'), 5);
   plainFigure(`${peer}: last steps of 500, ms`, med(peer, 'history', 'gapLate'), 8);
   for (const flood of ['flood', 'flood-pipe']) {
     const rise = (name) =>

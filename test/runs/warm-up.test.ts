@@ -22,23 +22,23 @@ it('waits until the request is out and the model has been silent for a moment', 
   vi.advanceTimersByTime(1000);
   expect(warmed).toBe(0);
   warmUp.asked();
-  vi.advanceTimersByTime(29);
+  vi.advanceTimersByTime(99);
   expect(warmed).toBe(0);
   vi.advanceTimersByTime(1);
   expect(warmed).toBe(1);
 });
 
-it('leaves a model alone that talks at once, but not for longer than 300 ms', () => {
+it('leaves a model alone that talks at once, but not for longer than a second', () => {
   const warmUp = createWarmUp(pools, shell);
   warmUp.asked();
-  for (let ms = 0; ms < 300; ms += 20) {
+  for (let ms = 0; ms < 1000; ms += 50) {
     warmUp.talked();
-    vi.advanceTimersByTime(20);
+    vi.advanceTimersByTime(50);
   }
   expect(warmed).toBe(0);
-  for (let ms = 0; ms < 60; ms += 20) {
+  for (let ms = 0; ms < 150; ms += 50) {
     warmUp.talked();
-    vi.advanceTimersByTime(20);
+    vi.advanceTimersByTime(50);
   }
   expect(warmed).toBe(1);
 });
@@ -46,7 +46,7 @@ it('leaves a model alone that talks at once, but not for longer than 300 ms', ()
 it('does nothing for an answer that has come, nor where no tool starts commands', () => {
   const answered = createWarmUp(pools, shell);
   answered.asked();
-  vi.advanceTimersByTime(20);
+  vi.advanceTimersByTime(50);
   answered.stop();
   const reader = createWarmUp(pools, [{ tools: 'local_fs' }]);
   reader.asked();
