@@ -14,7 +14,7 @@ import {
 } from './option-lines.ts';
 
 /** What the options of a program have it start. */
-export type StartingOptions = { readonly options: readonly string[]; readonly line: LineIn };
+type StartingOptions = { readonly options: readonly string[]; readonly line: LineIn };
 
 const starting = (options: string, line: LineIn = whole): StartingOptions => ({ options: options.split(' '), line });
 
