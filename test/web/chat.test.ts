@@ -325,15 +325,51 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
   expect(world.problems).toEqual([]);
 });
 
+it('comes back to what was read, to the pixel, however late its rows are measured', async () => {
+  const context = await world.context({ viewport: { width: 320, height: 640 } });
+  // As on a busy machine, where frames are drawn ahead of what was measured for them.
+  await context.addInitScript(`window.ResizeObserver = class extends ResizeObserver {
+    constructor(hear) {
+      super((...heard) => setTimeout(() => hear(...heard), 100));
+    }
+  }`);
+  const page = await context.newPage();
+  world.watch(page);
+  await page.goto(`${world.served.url}/chat/long`);
+  const transcript = page.locator('.transcript');
+  await transcript.getByText('Message 450', { exact: true }).waitFor();
+  const atTop = () =>
+    page.evaluate(`(() => {
+      const { top } = document.querySelector('.transcript')?.getBoundingClientRect() ?? {};
+      const rows = [...document.querySelectorAll('.transcript-row')].map((row) => [row, row.getBoundingClientRect()]);
+      const [row, place] = rows.find(([, { bottom }]) => bottom > top + 1) ?? [];
+      return row === undefined ? null : row.innerText + Math.round(top - place.top);
+    })()`);
+  await transcript.press('Home');
+  await expect.poll(() => page.evaluate("document.querySelector('.transcript').scrollHeight")).toBeGreaterThan(15_000);
+  await page.evaluate("document.querySelector('.transcript').scrollTop = 2044");
+  await page.waitForTimeout(500);
+  const before = await atTop();
+  await visit(page, '/runs');
+  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  await page.goBack();
+  await expect.poll(atTop).toEqual(before);
+  // And it stays there when all of them are.
+  await page.waitForTimeout(1000);
+  expect(await atTop()).toEqual(before);
+});
+
 it('goes to the end of a chat by a key, however large the rows on the way turn out', async () => {
   const page = await world.open('/chat/long', { viewport: { width: 320, height: 640 } });
-  await page.locator('.transcript').getByText('Message 450', { exact: true }).waitFor();
+  // The list of chats has its first words, too.
+  const last = page.locator('.transcript').getByText('Message 450', { exact: true });
+  await last.waitFor();
   const toEnd = page.getByRole('button', { name: 'To the end' });
   await page.locator('.transcript').press('Home');
   await toEnd.waitFor();
-  await expect.poll(() => page.getByText('Message 450', { exact: true }).count()).toBe(0);
+  await expect.poll(() => last.count()).toBe(0);
   await page.locator('.transcript').press('End');
-  await expect.poll(() => page.getByText('Message 450', { exact: true }).count()).toBe(1);
+  await expect.poll(() => last.count()).toBe(1);
   // Not by gliding past: it stays there.
   await page.waitForTimeout(300);
   expect(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
 import { type Served, served } from '../server/served.ts';
 import { openBrowser } from '../support/browser.ts';
 import type { ScriptedSetup } from '../support/scripted-app.ts';
@@ -25,7 +26,7 @@ export type WebWorld = {
   readonly browser: Browser;
   /** What must never be: console messages, violations of the policy of the page, requests to elsewhere. */
   readonly problems: readonly string[];
-  /** Another browser profile, logged in unless it says otherwise. */
+  /** Another browser profile, logged in unless it says otherwise; it is closed with the test that opens it. */
   context(look?: Look): Promise<BrowserContext>;
   /** A page of a fresh profile, at a path. */
   open(path: string, look?: Look): Promise<Page>;
@@ -38,7 +39,6 @@ export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
   const server = await served(setup);
   const browser = await openBrowser();
   const problems: string[] = [];
-  const contexts: BrowserContext[] = [];
   const port = new URL(server.url).port;
 
   const watch = (page: Page): void => {
@@ -61,7 +61,8 @@ export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
       hasTouch: touch,
       isMobile: touch,
     });
-    contexts.push(made);
+    // A page that is left open reads again with each event of the tests behind it.
+    onTestFinished(() => made.close());
     await made.addInitScript(
       "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))",
     );
@@ -91,7 +92,6 @@ export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
       return page;
     },
     async close() {
-      for (const each of contexts) await each.close();
       await browser.close();
       await server.close();
     },

@@ -54,8 +54,30 @@ export function TranscriptView({
     overscan: 8,
     rangeExtractor: printing ? everyRow : defaultRangeExtractor,
   });
-  // Rows that lie as on paper are measured, and lie nowhere: the view is put back behind it.
-  rows.shouldAdjustScrollPositionOnItemSizeChange = printing ? () => false : undefined;
+  /** The row that is to be at the top of the view, and how much of it above, until somebody scrolls. */
+  const keptAt = useRef<RowPlace | null>(null);
+  const put = () => {
+    const box = element.current;
+    if (box === null || keptAt.current === null || printing) return;
+    const { index, above } = keptAt.current;
+    rows.getTotalSize();
+    const wanted = (rows.measurementsCache[index]?.start ?? 0) + above;
+    // A view that is there already may be on its way elsewhere under somebody's hand.
+    if (Math.abs(box.scrollTop - wanted) >= 1) box.scrollTop = wanted;
+    top.current = box.scrollTop;
+  };
+  // The library moves the view by what a row that begins above it turns out larger, from where it saw the view last, also
+  // where that row is kept in its place. Rows that lie as on paper lie nowhere: the view is put back behind it.
+  const letAdjust = () => {
+    const isPut = printing || keptAt.current !== null;
+    rows.shouldAdjustScrollPositionOnItemSizeChange = isPut ? () => false : undefined;
+  };
+  letAdjust();
+  const keepAt = (place: RowPlace | null) => {
+    keptAt.current = place;
+    letAdjust();
+    put();
+  };
   const total = rows.getTotalSize();
   const asks = useMemo(() => items.some(isOpen), [items]);
 
@@ -80,7 +102,11 @@ export function TranscriptView({
     const box = element.current;
     if (box === null) return;
     const card = newCard(box);
-    if (!follows.current) return;
+    if (!follows.current) {
+      put();
+      return;
+    }
+    keepAt(null);
     box.scrollTop = box.scrollHeight;
     // Who is asked reads from the beginning: what does not fit is below, where the buttons are.
     const above = (card?.getBoundingClientRect().top ?? 0) - box.getBoundingClientRect().top;
@@ -106,22 +132,8 @@ export function TranscriptView({
     return () => resized.disconnect();
   }, []);
 
-  /** Puts a row at the top of the view, and again once the rows that are drawn for it were measured. */
-  const latestPut = useRef((_index: number, _above: number): void => undefined);
-  latestPut.current = (index, above) => {
-    const put = () => {
-      const box = element.current;
-      if (box === null || follows.current) return;
-      rows.getTotalSize();
-      box.scrollTop = (rows.measurementsCache[index]?.start ?? 0) + above;
-      top.current = box.scrollTop;
-    };
-    put();
-    requestAnimationFrame(() => requestAnimationFrame(put));
-  };
-
   /** The row at the top of the view, and how much of it is above. */
-  const read = useRef<{ readonly index: number; readonly above: number } | null>(null);
+  const read = useRef<RowPlace | null>(null);
   // What is older stands above now, whoever has had it read: what was read stays where it was.
   const first = useRef(items[0]?.id);
   useLayoutEffect(() => {
@@ -131,8 +143,8 @@ export function TranscriptView({
     if (box === null || before === undefined || before === items[0]?.id || follows.current) return;
     const added = items.findIndex(({ id }) => id === before);
     if (added < 1 || read.current === null) return;
-    latestPut.current(read.current.index + added, read.current.above);
-  }, [items]);
+    keepAt({ index: read.current.index + added, above: read.current.above });
+  });
 
   // Nobody has scrolled while the page was put on paper: behind it the row that was read is where it was.
   const printed = useRef(false);
@@ -145,11 +157,7 @@ export function TranscriptView({
     const isBack = printed.current && !printing;
     printed.current = printing;
     if (printing || box === null) return;
-    if (isBack && !follows.current && read.current !== null) {
-      const { index, above } = read.current;
-      box.scrollTop = (rows.getOffsetForIndex(index, 'start')?.[0] ?? 0) + above;
-      top.current = box.scrollTop;
-    }
+    if (isBack && !follows.current) keepAt(read.current);
     noteRead(box);
   });
 
@@ -162,10 +170,7 @@ export function TranscriptView({
     ({ id, above }) => {
       follows.current = false;
       setIsAway(true);
-      latestPut.current(
-        items.findIndex((item) => item.id === id),
-        above,
-      );
+      keepAt({ index: items.findIndex((item) => item.id === id), above });
     },
   );
 
@@ -184,6 +189,7 @@ export function TranscriptView({
       const index = items.findIndex((item) => item.id === id);
       if (index < 0) return;
       follows.current = false;
+      keepAt(null);
       rows.scrollToIndex(index, { align: 'center' });
     },
   });
@@ -196,6 +202,14 @@ export function TranscriptView({
     const box = element.current;
     if (box !== null) box.scrollTop = box.scrollHeight;
   };
+  const toTop = () => {
+    const box = element.current;
+    // Where all is in view, or nearly, its end is as well.
+    if (box === null || box.scrollHeight - box.clientHeight < nearPx) return;
+    follows.current = false;
+    setIsAway(true);
+    keepAt({ index: 0, above: 0 });
+  };
   // The browser itself glides to where the end was when the key came, and the rows on the way turn out larger; and what
   // glides upwards still does so after the next key.
   const onKeyDown = (event: KeyboardEvent) => {
@@ -203,7 +217,7 @@ export function TranscriptView({
     if ((key !== 'Home' && key !== 'End') || altKey || shiftKey || isTyping(target)) return;
     event.preventDefault();
     if (key === 'End') toEnd();
-    else if (element.current !== null) element.current.scrollTop = 0;
+    else toTop();
   };
   const loading = useRef(false);
   const onScroll = () => {
@@ -213,6 +227,7 @@ export function TranscriptView({
     // What grew below the view, or took room of it, is no reason to stay behind: only who scrolls up wants to.
     const isScrolled = box.clientHeight === room.current;
     room.current = box.clientHeight;
+    if (Math.abs(box.scrollTop - top.current) >= 1) keepAt(null);
     if (near || (isScrolled && box.scrollTop < top.current)) follows.current = near;
     top.current = box.scrollTop;
     noteRead(box);
@@ -276,6 +291,9 @@ export function TranscriptView({
     </div>
   );
 }
+
+/** A row, and how many of its pixels are above the view. */
+type RowPlace = { readonly index: number; readonly above: number };
 
 const everyRow = ({ count }: Range): number[] => Array.from({ length: count }, (_, index) => index);
 
