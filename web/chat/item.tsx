@@ -11,7 +11,7 @@ import { Markdown } from '../parts/markdown.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote } from '../parts/states.tsx';
 import { CallLine } from './call.tsx';
-import type { Unsent } from './use-chat.ts';
+import type { Unsent } from './use-sending.ts';
 
 export type ItemProps = {
   readonly item: Item;
