@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { cliEnvironment, program } from './run-cli.ts';
 import type { TempHome } from './temp-home.ts';
+import { template, templateVariable } from './template-place.ts';
 
 /**
  * A workspace that `reins init scripted` has set up, made once for all tests: hundreds of them begin with one, and a copy
  * costs a twentieth of the two programs. What the commands themselves do is tested with the commands.
  */
-const variable = 'REINS_TEST_TEMPLATE';
 const databaseOf = (dir: string): string => join(dir, 'ws/.reins/local.db');
 
 /** Makes the template. @returns what removes it */
@@ -27,15 +27,9 @@ export function makeTemplate(): () => void {
   cpSync(join(dir, 'project'), join(dir, 'with-script'), { recursive: true });
   writeFileSync(join(dir, 'script.json'), '{"script":1,"models":[{"name":"m"}],"turns":[]}');
   reins('with-script', 'backend', 'add', 'script', '--type', 'scripted', '--url', join(dir, 'script.json'));
-  process.env[variable] = dir;
+  process.env[templateVariable] = dir;
   return () => rmSync(dir, { recursive: true, force: true });
 }
-
-const template = (): string => {
-  const dir = process.env[variable];
-  if (dir === undefined) throw new Error('the global set-up has made no template');
-  return dir;
-};
 
 /** Makes an empty place a project, as `reins init scripted` does there. */
 export function copyProject({ dir }: TempHome): void {

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, mkdtempSync, openSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { builtAt } from './built-at.ts';
 import type { CliResult } from './run-cli.ts';
+import { template } from './template-place.ts';
 
 /**
  * Commands in a program that is loaded already: to start one takes ten times the CPU of `config get` and three times that of
@@ -65,8 +65,8 @@ export async function runWarm(line: CommandLine): Promise<CliResult> {
 type Ended = Pick<CliResult, 'code' | 'signal'> & Pick<Answer, 'isClean'>;
 
 function begin(): Warm {
-  const dir = mkdtempSync(join(tmpdir(), 'reins-warm-'));
-  process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+  // It goes with the template: a worker that is ended removes nothing.
+  const dir = mkdtempSync(join(template(), 'warm-'));
   const [stdout, stderr] = [join(dir, 'stdout'), join(dir, 'stderr')];
   const fds = [stdout, stderr].map((path) => openSync(path, 'a', 0o600));
   const child = fork(join(import.meta.dirname, 'warm-program.mjs'), [builtAt, packageJson.version], {
