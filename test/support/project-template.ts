@@ -7,13 +7,13 @@ import { cliEnvironment, program } from './run-cli.ts';
 import type { TempHome } from './temp-home.ts';
 import { template, templateVariable } from './template-place.ts';
 
+const databaseOf = (dir: string): string => join(dir, 'ws/.reins/local.db');
+
 /**
  * A workspace that `reins init scripted` has set up, made once for all tests: hundreds of them begin with one, and a copy
  * costs a twentieth of the two programs. What the commands themselves do is tested with the commands.
+ * @returns what removes it
  */
-const databaseOf = (dir: string): string => join(dir, 'ws/.reins/local.db');
-
-/** Makes the template. @returns what removes it */
 export function makeTemplate(): () => void {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'reins-template-')));
   const reins = (name: string, ...argv: readonly string[]): void => {
