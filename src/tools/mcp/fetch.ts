@@ -298,6 +298,8 @@ function boundedEvents(response: Readable, watch: Watch): Readable {
   const out = exactEvents();
   const ids = createEventIds();
   let event = 0;
+  // A server may write the blank line behind an event by itself.
+  let before = '';
   const silent = (): void =>
     void response.destroy(fault('the stream was silent for five minutes', { kind: 'network', sent: true }));
   const timer = watch.awaited ? setTimeout(silent, silenceMs) : undefined;
@@ -305,8 +307,10 @@ function boundedEvents(response: Readable, watch: Watch): Readable {
     timer?.refresh();
     const text = chunk.toString('latin1');
     ids.push(text);
-    const end = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
-    event = end < 0 ? event + chunk.length : chunk.length - end;
+    const joint = before + text;
+    const end = Math.max(joint.lastIndexOf('\n\n'), joint.lastIndexOf('\r\n\r\n'), joint.lastIndexOf('\r\r'));
+    event = end < 0 ? event + chunk.length : joint.length - end;
+    before = joint.slice(-3);
     if (event > maxMessageBytes) response.destroy(tooLarge());
   });
   response.once('close', () => {

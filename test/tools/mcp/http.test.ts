@@ -216,6 +216,21 @@ describe('what a server may not do', () => {
     });
     expect((await callWith(connect(fake.url), 'echo', {})).end).toMatchObject({ kind: 'too_large' });
   });
+
+  it('send more than 16 MiB in small events, also where each blank line comes by itself', async () => {
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      // Every write is a chunk, and the reader is given each by itself.
+      for (let events = 0; events < 20; events += 1) {
+        response.write(`: ${'z'.repeat(1024 * 1024)}\n`);
+        response.write('\n');
+      }
+      response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { content: [] } })}\n\n`);
+      return true;
+    });
+    expect((await callWith(connect(fake.url), 'echo', {})).end).toMatchObject({ kind: 'result' });
+  });
 });
 
 describe('a call', () => {
