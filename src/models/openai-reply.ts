@@ -6,7 +6,7 @@ import { failure } from './failure.ts';
 import type { ProviderErrorClass } from './model.ts';
 import type { WireNames } from './names.ts';
 import { failIncomplete, failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, createChoice, textOr } from './shape.ts';
+import { argumentsText, count, createChoice, textOr } from './shape.ts';
 import { createSigned } from './signed-reasoning.ts';
 import { thinkTagReader } from './think-tag.ts';
 import type { Decoder } from './wire-model.ts';
@@ -168,8 +168,7 @@ function createCalls(route: Route, names: WireNames) {
       // A few leave the object around name and arguments out.
       const given = isObject(delta['function']) ? delta['function'] : delta;
       const name = textOr(given['name'], '');
-      const args = given['arguments'];
-      const text = typeof args === 'string' ? args : args === undefined || args === null ? '' : JSON.stringify(args);
+      const text = argumentsText(given['arguments']);
       const number = delta['index'];
       const call = whole
         ? open(calls.length)

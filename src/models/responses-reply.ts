@@ -6,7 +6,7 @@ import { failure } from './failure.ts';
 import type { WireNames } from './names.ts';
 import { failIncomplete, failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { betweenTexts, type OutputEntry } from './responses-input.ts';
-import { count, textOr } from './shape.ts';
+import { argumentsText, count, textOr } from './shape.ts';
 import type { Decoder } from './wire-model.ts';
 
 type Bag = Readonly<Record<string, unknown>>;
@@ -183,7 +183,7 @@ function createOutput(route: Route, names: WireNames) {
           return;
         case 'function_call': {
           if (!call(item, given, parts) || !whole) return;
-          const args = textOr(given['arguments'], '');
+          const args = argumentsText(given['arguments']);
           if (args.startsWith(item.heard)) argue(item, args.slice(item.heard.length), parts);
           return;
         }

@@ -23,3 +23,7 @@ export function createChoice(): (list: unknown) => Readonly<Record<string, unkno
 const placeOf = ({ index }: Readonly<Record<string, unknown>>): number => (typeof index === 'number' ? index : 0);
 
 export const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
+
+/** The arguments of a call as JSON text; some servers write them as the object that they are. */
+export const argumentsText = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);

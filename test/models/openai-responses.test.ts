@@ -561,6 +561,19 @@ describe('a reply of the Responses API', () => {
     ]);
   });
 
+  it('takes arguments that a server writes as an object', async () => {
+    const call = { ...calls('c1'), arguments: { path: 'a' } };
+    const last = { kind: 'finish', reason: 'tool_calls' };
+    expect(await reads(added(0, calls('c1')) + done(0, call) + completed())).toEqual([
+      { kind: 'tool_call', index: 0, id: 'c1', name: 'local_fs.read_file', arguments_delta: '{"path":"a"}' },
+      last,
+    ]);
+    expect(await reads(completed({ output: [call] }))).toEqual([
+      { kind: 'tool_call', index: 0, id: 'c1', name: 'local_fs.read_file', arguments_delta: '{"path":"a"}' },
+      last,
+    ]);
+  });
+
   it('tells items apart by their ids where a server leaves their places out', async () => {
     const raw =
       frame({ type: 'response.output_item.added', item: calls('a') }) +
