@@ -69,6 +69,8 @@ function ourWords(text: string): string | null {
   const place = /Redirect to (\S{1,300}) not followed/.exec(text)?.[1];
   if (place !== undefined) return `it redirects to ${place}, which is not followed`;
   if (/Invalid content type, expected/.test(text)) return 'what it answered is no event stream';
+  // The one URL that the library makes of what a server says: the endpoint of the older kind.
+  if (text === 'Invalid URL') return 'the endpoint that it names is no URL';
   if (/^SSE error: Non-200 status code/.test(text)) return '';
   // The page of a web server says less than its status.
   return /: \s*<(?:!doctype|html|head|body)\b/i.test(text) ? '' : null;

@@ -143,8 +143,8 @@ export function createConnection(deps: ConnectionDeps) {
       // Whoever comes late is closed: nobody waits for it any more.
       own = await orAborted(opened, limit.signal, (one) => void one.close());
       const connectMs = limit.passedMs();
-      const left = Math.max(deps.connectTimeoutMs - connectMs, 1);
-      const found = await orAborted(own.list(left), limit.signal, () => {});
+      // Our own limit, which began before it, passes first and is the one that is named.
+      const found = await orAborted(own.list(deps.connectTimeoutMs), limit.signal, () => {});
       if (isStopped()) throw new Error('Reins is ending');
       return ready(own, found, { connectMs, listMs: limit.passedMs() - connectMs });
     } catch (error) {

@@ -393,6 +393,29 @@ describe('a call', () => {
     expect(fake.seen.filter(({ headers }) => headers['last-event-id'] !== undefined)).toEqual([]);
   });
 
+  it('names the limit of connecting where it is the list of tools that does not come', async () => {
+    let asked = (): void => {};
+    const isAsked = new Promise<void>((resolve) => (asked = resolve));
+    const fake = await serve((message, _request, response) => {
+      if (message?.method === 'tools/list') asked();
+      if (message?.method !== 'initialize') return message?.method === 'tools/list';
+      // Of no session, so that nothing is told to the server at the end.
+      const result = {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'f', version: '1' },
+      };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+      return true;
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const why = reason(connect(fake.url, {}, { connectTimeoutMs: 4_000 }));
+    await isAsked;
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(await why).toBe('no answer within 4 s');
+  });
+
   it('goes to a new session when the server has forgotten the old one', async () => {
     const fake = await serve();
     const connection = connect(fake.url);
@@ -432,6 +455,17 @@ describe('the older kind of server', () => {
     const connection = tryUrl('sse', `http://127.0.0.1:${await freePort()}/sse`);
     closing.unshift(connection.close);
     expect(await reason(connection)).toBe('127.0.0.1 could not be reached: ECONNREFUSED');
+  });
+
+  it('says so where the endpoint that it names is no URL', async () => {
+    const fake = await serve((_message, _request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('event: endpoint\ndata: http://[bad\n\n');
+      return true;
+    });
+    const connection = tryUrl('sse', fake.url);
+    closing.unshift(connection.close);
+    expect(await reason(connection)).toBe('the endpoint that it names is no URL');
   });
 
   it('is refused when its endpoint lies elsewhere', async () => {
