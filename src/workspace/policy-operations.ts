@@ -58,7 +58,8 @@ export function createPolicyOperations(deps: PolicyOperationDeps) {
     return {
       name,
       source: identity.source,
-      state: shadowed ? 'shadowed' : state,
+      // Where nothing is named, the preset governs although a document has its name (02 §4).
+      state: shadowed && !governs ? 'shadowed' : state,
       rules: state === 'ok' ? policy.rules.length : null,
       default: state === 'ok' ? policy.default_action : null,
       sha256: reading.awaitsTrust?.sha256 ?? identity.sha256,

@@ -60,6 +60,15 @@ describe('policy list', () => {
     expect((await rows('--policy', 'strict'))[2]).toBe('* strict user invalid - -');
   });
 
+  test('calls nothing shadowed that governs: a document named default does so only by its name', async () => {
+    writeFileSync(join(user, 'hitl-policy-default.json'), allowing);
+    expect((await rows()).slice(0, 2)).toEqual(['default user ok 1 deny', '* default builtin ok 72 approve']);
+    expect((await rows('--policy', 'default')).slice(0, 2)).toEqual([
+      '* default user ok 1 deny',
+      'default builtin shadowed 72 approve',
+    ]);
+  });
+
   test('lists all the same where the configured name is found nowhere', async () => {
     await world.run(['config', 'set', 'hitl-policy-name', 'nosuch']);
     const { code, stdout, stderr } = await world.run(['policy', 'list', '--json']);
