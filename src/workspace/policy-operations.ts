@@ -88,6 +88,9 @@ export function createPolicyOperations(deps: PolicyOperationDeps) {
     return { path: path ?? name, worst, findings };
   };
 
+  /** Where nothing is named, the preset governs (02 §4): who has written a document of its name may believe theirs did. */
+  const whereNamed = ' only where that name is given, as by: reins config set hitl-policy-name default';
+
   /** A named document that hides another of its name (02 §14.1). Every own `hitl-policy.json` takes the place of a preset. */
   const shadows = ({ name, at }: Place): readonly PolicyFinding[] => {
     if (typeof at === 'string' || at.place === 'file') return [];
@@ -97,7 +100,7 @@ export function createPolicyOperations(deps: PolicyOperationDeps) {
       at.place === 'project' && exists(user)
         ? `the policy ${user}`
         : file !== 'hitl-policy.json' && isPresetName(name)
-          ? `the preset ${name}`
+          ? `the preset ${name}${name === 'default' ? whereNamed : ''}`
           : null;
     return hidden === null ? [] : [{ severity: 'warn', path: '$', code: 'shadows', message: `hides ${hidden}` }];
   };

@@ -112,7 +112,7 @@ describe('policy suggest', () => {
     expect(await suggestions()).toEqual([]);
 
     // The preset that it was copied from is another one by now.
-    const hides = `${path}\n  warn $: hides the preset default [shadows]\n`;
+    const hides = `${path}\n  warn $: hides the preset default only where that name is given, as by: reins config set hitl-policy-name default [shadows]\n`;
     expect(await world.run(['policy', 'vet', path])).toMatchObject({ code: 0, stdout: `warn ${hides}` });
     const before = readFileSync(path, 'utf8');
     writeFileSync(path, before.replace(/("\/\/preset": "default )[0-9a-f]{12}"/, '$1000000000000"'));
