@@ -123,7 +123,9 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     const isTime = failures === fallbackAfter || (futile && failures < fallbackAfter);
     const falls = fallback !== null && !fallen && isTime;
     if (speaks(received) || !retried || (futile && !falls) || failures >= plan.retry.maxAttempts) {
-      return { kind: 'failed', failure: lastFailure, received };
+      const asked = retried ? (error.retry_after_ms ?? 0) : 0;
+      const message = asked > 0 ? `${lastFailure.message}; ${laterIn(asked)}` : lastFailure.message;
+      return { kind: 'failed', failure: failure(code, message), received };
     }
     const runLeft = (admission.time_left_ms ?? Number.POSITIVE_INFINITY) - (run.deps.now() - admitted);
     const left = Math.min(step.clock.leftMs(), runLeft);
@@ -132,11 +134,10 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     const wait = waitBefore(plan.retry, failures, asked, run.deps.random(), left);
     // A wait that the run's limit would end helps nobody, and its end would not tell what the server had answered.
     if (wait.kind === 'too_long' || wait.ms >= runLeft) {
-      const inSeconds = `in ${Math.ceil(wait.ms / 1000)} s`;
       const when =
         wait.kind === 'too_long'
-          ? `a retry makes sense ${inSeconds}.`
-          : `the next attempt, ${inSeconds}, would be after the time limit (--timeout)`;
+          ? laterIn(wait.ms)
+          : `the next attempt, in ${seconds(wait.ms)}, would be after the time limit (--timeout)`;
       const message = `${lastFailure.message}; ${when}`;
       return { kind: 'failed', failure: failure(code, message), received };
     }
@@ -208,6 +209,9 @@ export const timedOut = (step: Step, before: Failure | null = null): Failure => 
 
 const failureOf = (error: ModelFailure, route: Route): Failure =>
   failure(classOf(error).code, `${error.message} (model ${route.model}, backend ${route.backend})`);
+
+const seconds = (ms: number): string => `${Math.ceil(ms / 1000)} s`;
+const laterIn = (ms: number): string => `a retry makes sense in ${seconds(ms)}.`;
 
 /** The candidates in order: the next one at once for the classes of 08 §3.7, which costs no attempt. */
 async function tryCandidates(

@@ -95,6 +95,21 @@ describe('retries', () => {
     expect(played.waits).toEqual([]);
   });
 
+  it('says when a retry makes sense where none is made any more', async () => {
+    const message = expect.stringMatching(/\(model \S+, backend \S+\); a retry makes sense in 8 s\.$/);
+    for (const [config, attempts] of [
+      [{}, 1],
+      [{ retry_policy: { ...retry, max_attempts: 2 } }, 2],
+    ] as const) {
+      const played = await play({
+        chain: chat(config),
+        script: Array.from({ length: 2 }, () => fails({ class: 'rate_limit', retry_after_ms: 7500 })),
+      });
+      expect(played.end).toMatchObject({ error: { class: 'rate_limit', message } });
+      expect(played.requests).toHaveLength(attempts);
+    }
+  });
+
   it('does not wait when the server asks for more than the run has left', async () => {
     const played = await play({
       chain: chat({ retry_policy: retry }),

@@ -21,9 +21,10 @@ export type StdioLaunch = {
 
 export type StdioDeps = { readonly guard: GroupGuard; readonly ring: Ring };
 
-/** How long a server has to end by itself once its input is closed, and after SIGTERM. */
-const endByItselfMs = 500;
-const endBySignalMs = 2_000;
+/** How long a server has to end by itself once its input is closed, and again after SIGTERM (05 §10.3). */
+const endMs = 2_000;
+/** How long the end of a server that does not read any more is waited for. */
+const lastWordsMs = 500;
 /** Messages that a server has not read: our calls are four at a time, so the rest are answers to what it asked for. */
 const maxUnread = 1000;
 
@@ -78,11 +79,11 @@ export function createStdioPipe(launch: StdioLaunch, { guard, ring }: StdioDeps)
 
   const end = async (own: ChildProcess, pid: number): Promise<void> => {
     own.stdin?.end();
-    if (await within(gone, endByItselfMs)) return;
+    if (await within(gone, endMs)) return;
     signalGroup(pid, 'SIGTERM');
-    if (await within(gone, endBySignalMs)) return;
+    if (await within(gone, endMs)) return;
     signalGroup(pid, 'SIGKILL');
-    await within(gone, endBySignalMs);
+    await within(gone, endMs);
   };
 
   return {
@@ -122,7 +123,7 @@ export function createStdioPipe(launch: StdioLaunch, { guard, ring }: StdioDeps)
             return;
           }
           // Mostly its end, which says more, is on its way.
-          void within(gone, endByItselfMs).then(() => {
+          void within(gone, lastWordsMs).then(() => {
             const why = lastWords ?? `the server does not read: ${codeOf(error) ?? error.message}`;
             reject(fault(why, { kind: 'network', sent: true }));
           });
