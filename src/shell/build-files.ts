@@ -1,6 +1,7 @@
 import { firstGroups } from '../text/first-groups.ts';
 import { linesInCode } from './code-lines.ts';
-import { each, type Reader, spelled } from './file-reader.ts';
+import { each, own, type Reader, spelled } from './file-reader.ts';
+import { imageBuilders } from './image-files.ts';
 
 /** Files that tell a tool what to start in a notation of their own. */
 
@@ -18,6 +19,12 @@ export const buildReaders: Readonly<Record<string, Reader>> = {
         ...linesInCode('groovy', text).lines,
         ...firstGroups(/\b(?:commandLine|executable)\b[ \t(=]*["']([^"'\n]+)/g, text, 256),
       ]),
+  }),
+  ...each([...imageBuilders].join(' '), {
+    found: /^(?:.+\.)?(?:Docker|Container)file(?:\..+)?$/i,
+    given: /^(?:-f|--file=?)/,
+    behind: ['build', 'buildx', 'bud', 'up'],
+    lines: own,
   }),
   ...each('mvn mvnw', {
     found: /^pom\.xml$/,

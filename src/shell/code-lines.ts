@@ -1,6 +1,7 @@
 import type { CommandWord } from '../schema/command.ts';
 import { firstGroups } from '../text/first-groups.ts';
 import { escapes, readsData } from './escapes.ts';
+import { imageBuilders, runLines } from './image-files.ts';
 import { decodeEscapes } from './printed.ts';
 import { isInterpreter, shells } from './programs.ts';
 import { readSed } from './sed-script.ts';
@@ -37,6 +38,7 @@ const nothing: CodeLines = { lines: [], guessed: true, unnamed: null };
 export function linesInCode(name: string, text: string): CodeLines {
   if (awks.has(name)) return linesOfAwk(text);
   if (isSed(name)) return linesOfSed([literalWord('-e'), literalWord(text)]);
+  if (imageBuilders.has(name)) return { ...nothing, lines: runLines(text) };
   if (Object.hasOwn(escapes, name)) {
     const own = (escapes[name] ?? []).flatMap((pattern) => firstGroups(pattern, text, maxLines));
     return { ...nothing, lines: [...own, ...callsIn(text)] };
@@ -55,6 +57,8 @@ function linesOfAwk(script: string): CodeLines {
 /** Whether what a program reads is code of its own, and not what it works on. */
 export function readsCode(name: string, rest: readonly CommandWord[]): boolean {
   if (takesScripts(name)) return scriptsOf(rest).some(({ text }) => /^(?:-|\/dev\/(?:stdin|fd\/0))$/.test(text));
+  // They take the file that they build from, and what is to be unpacked.
+  if (imageBuilders.has(name)) return rest.some(({ text }) => text === '-');
   return Object.hasOwn(escapes, name) ? !readsData.has(name) : isInterpreter(name) && !shells.has(name);
 }
 

@@ -8,6 +8,8 @@ export type Reader = {
   readonly found?: RegExp;
   /** The option behind which another one is given, also attached. */
   readonly given?: RegExp;
+  /** A command among its words that names another one. */
+  readonly within?: RegExp;
   /** Its operands are such files, also without what their names end in. */
   readonly operands?: true;
   /** Only with one of these words, or one that looks like this. */

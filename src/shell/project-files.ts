@@ -124,8 +124,17 @@ const readers: Readonly<Record<string, Reader>> = {
   nvim: { given: /^-[SsuUl]/, lines: own },
   tmux: { given: /^-f/, lines: (text) => spelled(text.split('\n').map((line) => `tmux ${line}`)) },
   screen: { given: /^-c/, lines: (text) => spelled(text.split('\n').map((line) => `screen ${line}`)) },
-  ...each('psql pgcli usql', { given: /^(?:-f|--file=?)/, lines: own }),
-  ...each('sqlite3 sqlite', { given: /^--?init$/, lines: own }),
+  ...each('psql pgcli usql', {
+    given: /^(?:-f|--file=?)/,
+    within: /\\(?:ir?|include(?:_relative)?)[ \t]+'?([^\s']+)/g,
+    lines: own,
+  }),
+  ...each('sqlite3 sqlite duckdb', {
+    given: /^--?init$/,
+    within: /^[ \t]*\.rea?d?[ \t]+["']?([^\s"'|]+)/gm,
+    lines: own,
+  }),
+  ...each('mysql mariadb', { within: /(?:^|[;\n])[ \t]*(?:source|\\\.)[ \t]+([^\s;]+)/g, lines: own }),
   ...each('gdb lldb', { given: /^(?:-[xs]|--command=?|--source=?)/, lines: own }),
   ...each('emacs', { given: /^(?:-l|--load=?|--script=?)/, lines: own }),
   at: { given: /^-f/, lines: (text) => ({ lines: [text], guessed: false, unnamed: null }) },
@@ -141,12 +150,18 @@ export function projectFiles([program, ...rest]: readonly CommandWord[]): {
   if (reader === undefined) return null;
   if (reader.behind !== undefined && !isBehind(reader.behind, rest)) return null;
   const given = reader.given === undefined ? [] : givenBehind(reader.given, rest).map(({ text }) => baseName(text));
+  const { within } = reader;
+  const inside =
+    within === undefined
+      ? []
+      : rest.flatMap(({ text }) => firstGroups(within, text, 256).map((file) => baseName(file)));
   const operands = reader.operands === true ? rest.map(({ text }) => baseName(text)) : [];
   return {
     reads: (file) =>
-      given.length > 0
+      inside.includes(file) ||
+      (given.length > 0
         ? given.includes(file)
-        : operands.includes(file) || operands.includes(stemOf(file)) || reader.found?.test(file) === true,
+        : operands.includes(file) || operands.includes(stemOf(file)) || reader.found?.test(file) === true),
     lines: (text) => reader.lines(text, rest, name),
   };
 }

@@ -176,3 +176,28 @@ describe('a file that a line writes and a program finds by its name', () => {
     expect(verdict(line)).toBe('allow');
   });
 });
+
+describe('what builds a container, or is read by a command of a database', () => {
+  it.each([
+    "printf 'FROM x\\nRUN evil y\\n' > Dockerfile && docker build .",
+    "cat > Dockerfile <<'E'\nFROM x\nRUN --mount=type=cache,target=/x ls && \\\n  # why\n  evil y\nE\ndocker buildx build .",
+    `echo 'RUN ["evil","y"]' > D; docker build -f D .`,
+    "cat > a/Dockerfile.dev <<'E'\nRUN <<F\nls\nevil y\nF\nE\npodman build a",
+    "docker build -t x - <<'E'\nFROM x\nRUN evil y\nE",
+    "echo '.shell evil x' > f; sqlite3 db '.read f'",
+    "echo '\\! evil x' > f; psql -c '\\i f'",
+    "echo 'system evil x' > f; mysql -e 'source f'",
+  ])('is in the line: %s', (line) => {
+    expect(verdict(line)).toBe('deny');
+  });
+
+  it.each([
+    "printf 'FROM x\\nRUN ls\\nCOPY evil /x\\n' > Dockerfile; docker build .",
+    "printf 'FROM x\\nRUN evil y\\n' > Dockerfile; git add Dockerfile",
+    "printf 'FROM x\\nRUN evil y\\n' > Dockerfile; docker ps",
+    "echo '\\! evil x' > f; psql -c 'select 1'",
+    "echo '.shell evil x' > f; sqlite3 db '.read g'",
+  ])('is not where nothing starts it: %s', (line) => {
+    expect(verdict(line)).toBe('allow');
+  });
+});
