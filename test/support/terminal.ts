@@ -16,6 +16,11 @@ export type CliTerminal = {
    * long that moment lasts is not for a test to know. @throws when the program ends before
    */
   press(key: string, wanted: string | ((screen: string) => boolean)): Promise<void>;
+  /**
+   * Answers a question of lines until the screen is as wanted: again only where it says that the answer came too early, or
+   * the second answer would be one to what comes next. @throws when the program ends before
+   */
+  answer(line: string, wanted: string): Promise<void>;
   kill(signal: string): void;
   /** The rows in view, top to bottom, without trailing blanks. */
   rows(): readonly string[];
@@ -139,6 +144,14 @@ export function openTerminal(
         await until(holds, typeof wanted === 'string' ? JSON.stringify(wanted) : 'what was wanted');
       } finally {
         clearInterval(again);
+      }
+    },
+    answer: async (line, wanted) => {
+      const refusals = () => read().split('came before the question was read').length;
+      while (!read().includes(wanted)) {
+        const before = refusals();
+        pty.write(`${line}\r`);
+        await until((shown) => shown.includes(wanted) || refusals() > before, JSON.stringify(wanted));
       }
     },
     type: (keys) => pty.write(keys),

@@ -81,7 +81,7 @@ describe('a turn whose session is not in view', () => {
     await terminal.saw('>');
     terminal.type('begin\r');
     await terminal.saw('y s w r e n f x v l>');
-    await terminal.press('l\r', 'it stays open');
+    await terminal.answer('l', 'it stays open');
     terminal.type('/switch second\r');
     await terminal.saw('note: session second');
     await approve();

@@ -362,11 +362,11 @@ describe('without a screen', () => {
     terminal.type('\u001b[200~1\r\u001b[201~');
     await terminal.saw('note: a paste answers nothing');
     // A question takes no answer for a moment, however long that is here.
-    await terminal.press('5\r', 'arguments as JSON');
+    await terminal.answer('5', 'arguments as JSON');
     terminal.type('{"path":"other.txt","content":"y"}\r');
     await terminal.saw('note: changed by you: the new call is judged');
     await terminal.saw('ask: path: other.txt');
-    await terminal.press('7\r', 'words:');
+    await terminal.answer('7', 'words:');
     terminal.type('not there\r');
     await terminal.saw('note: denied ask_');
     await terminal.saw('reins: It is read.');
