@@ -173,11 +173,14 @@ export function useScrolling({ items, older, sought }: Shown) {
   };
   const toTop = () => {
     const box = element.current;
-    // Where all is in view, or nearly, its end is as well.
-    if (box === null || box.scrollHeight - box.clientHeight < nearPx) return;
-    follows.current = false;
-    setIsAway(true);
-    keepAt({ index: 0, above: 0 });
+    if (box === null) return;
+    // Who is as near to the end as this is still there, and follows it.
+    if (box.scrollHeight - box.clientHeight < nearPx) box.scrollTop = 0;
+    else {
+      follows.current = false;
+      setIsAway(true);
+      keepAt({ index: 0, above: 0 });
+    }
   };
   // The browser itself glides to where the end was when the key came, and the rows on the way turn out larger; and what
   // glides upwards still does so after the next key.
