@@ -325,6 +325,25 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
   expect(world.problems).toEqual([]);
 });
 
+it('lets who reads go up by single turns of the wheel, and follows the end again where they come back to it', async () => {
+  const page = await world.open('/chat/long');
+  const transcript = page.locator('.transcript');
+  await transcript.getByText('Message 450', { exact: true }).waitFor();
+  const left = () =>
+    page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) =>
+    Math.round(scrollHeight - scrollTop - clientHeight))(document.querySelector('.transcript'))`);
+  await expect.poll(left).toBe(0);
+  await transcript.hover();
+  const toEnd = page.getByRole('button', { name: 'To the end' });
+  await page.mouse.wheel(0, -60);
+  await toEnd.waitFor();
+  await page.waitForTimeout(300);
+  expect(await left()).toBe(60);
+  await page.mouse.wheel(0, 60);
+  await toEnd.waitFor({ state: 'detached' });
+  expect(await left()).toBe(0);
+});
+
 it('comes back to what was read, to the pixel, however late its rows are measured', async () => {
   const context = await world.context({ viewport: { width: 320, height: 640 } });
   // As on a busy machine, where frames are drawn ahead of what was measured for them.

@@ -200,7 +200,9 @@ export function useScrolling({ items, older, sought }: Shown) {
     const isScrolled = box.clientHeight === room.current;
     room.current = box.clientHeight;
     if (Math.abs(box.scrollTop - top.current) >= 1) keepAt(null);
-    if (near || (isScrolled && box.scrollTop < top.current)) follows.current = near;
+    // However little it is: who is taken back to the end at each turn of a wheel never leaves it.
+    if (isScrolled && box.scrollTop <= top.current - 1) follows.current = false;
+    else if (near) follows.current = true;
     top.current = box.scrollTop;
     noteRead(box);
     setIsAway(!follows.current);
