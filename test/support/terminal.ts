@@ -13,7 +13,8 @@ export type CliTerminal = {
   type(keys: string): void;
   /**
    * Presses a key again and again until the screen is as wanted: a question ignores keys for a moment (06 §9), and how
-   * long that moment lasts is not for a test to know. @throws when the program ends before
+   * long that moment lasts is not for a test to know. A key too many goes to what lies below, where it takes words of the
+   * status line away: wait for the question's end, and look for such words in the bytes. @throws when the program ends before
    */
   press(key: string, wanted: string | ((screen: string) => boolean)): Promise<void>;
   /**

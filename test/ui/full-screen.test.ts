@@ -189,7 +189,8 @@ describe('a turn that goes on', () => {
     await again.saw('that rests is cancelled, with what it has asked');
     const stands = async () => JSON.parse((await world.run(['state', 'list', '--json'])).stdout)[0].status;
     expect(await stands()).toBe('suspended');
-    await again.press('y', 'the resting run was cancelled');
+    await again.press('y', (screen) => !screen.includes('is cancelled, with what it has asked'));
+    await expect.poll(() => again.bytes()).toContain('the resting run was cancelled');
     expect(await stands()).toBe('cancelled');
     clean(again);
   });
@@ -403,7 +404,8 @@ test('a theme is kept for every start only when that was said yes to, with the f
   await terminal.until((rows) => !rows.some((row) => row.includes('keep it for')), 'the question closed');
   expect(await kept()).toBe(before);
   await ask();
-  await terminal.press('y', 'tui-theme = mono, for every start');
+  await terminal.press('y', (screen) => !screen.includes('keep it for'));
+  await expect.poll(() => terminal.bytes()).toContain('tui-theme = mono, for every start');
   expect(await kept()).toBe('mono');
 });
 

@@ -151,6 +151,7 @@ it('begins no more readings while two are on their way, and shows the newest beh
   await page.goto(`${world.served.url}/runs`);
   await page.getByText('connected', { exact: true }).waitFor();
   const rows = page.locator('.run-link');
+  await rows.first().waitFor();
   const before = await rows.count();
   const held: (() => void)[] = [];
   let isSlow = true;
