@@ -210,7 +210,8 @@ export const timedOut = (step: Step, before: Failure | null = null): Failure => 
 const failureOf = (error: ModelFailure, route: Route): Failure =>
   failure(classOf(error).code, `${error.message} (model ${route.model}, backend ${route.backend})`);
 
-const seconds = (ms: number): string => `${Math.ceil(ms / 1000)} s`;
+/** A server may name any number, such as one that stands for "never". */
+const seconds = (ms: number): string => (ms > 366 * 86_400_000 ? 'more than a year' : `${Math.ceil(ms / 1000)} s`);
 const laterIn = (ms: number): string => `a retry makes sense in ${seconds(ms)}.`;
 
 /** The candidates in order: the next one at once for the classes of 08 §3.7, which costs no attempt. */

@@ -40,6 +40,12 @@ const untrusted = 'no known authority has signed its certificate; NODE_EXTRA_CA_
 
 const plain = 'it does not speak TLS there; a URL with http:// may be meant';
 
+const wantsUser = 'the proxy answered 407: its URL needs a user and a password, http://user:password@host:port';
+
+/** What a proxy refuses by itself: the backend has not been asked. */
+export const refusedByProxy = (status: number): Error =>
+  new Error(status === 407 ? wantsUser : `the proxy answered ${status}`);
+
 const networkReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed before a reply came',
@@ -79,9 +85,11 @@ function networkFailure(origin: Reached, error: unknown, started: boolean): Mode
   return isLasting(known, reason) ? { ...failed, futile: true } : failed;
 }
 
-/** A certificate is the same a second later, and so is a port that speaks something else. */
+/** A certificate is the same a second later, and so are a port that speaks something else and a proxy's user. */
 const isLasting = (code: string, reason: string): boolean =>
-  reason === untrusted || reason === plain || code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'CERT_HAS_EXPIRED';
+  [untrusted, plain, wantsUser].includes(reason) ||
+  code === 'ERR_TLS_CERT_ALTNAME_INVALID' ||
+  code === 'CERT_HAS_EXPIRED';
 
 /** Scheme, host and port: the rest of a URL may hold what a person would not want to see in a message. */
 const hostOf = (url: string): string => parseUrl(url)?.origin ?? url;

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { TLSSocket } from 'node:tls';
 import { codeOf } from '../text/thrown.ts';
-import { type Broken, brokenFailure } from './broken.ts';
+import { type Broken, brokenFailure, refusedByProxy } from './broken.ts';
 import type { Origin } from './failure.ts';
 import type { ModelFailure } from './model.ts';
 
@@ -103,6 +103,12 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
   const onResponse = async (incoming: IncomingMessage): Promise<void> => {
     answered = true;
     incoming.on('error', onError);
+    // No backend says this of itself (RFC 9110 §15.5.8); through a tunnel it is told by `proxyConnect`.
+    if (context.proxied && !context.secure && incoming.statusCode === 407) {
+      incoming.resume();
+      settle({ kind: 'network', error: refusedByProxy(407), started });
+      return;
+    }
     // Without an error before it: the server went away before the announced end. What came whole may still be decoded.
     incoming.on('close', () => {
       if (!incoming.complete) settle({ kind: 'network', error: null, started });
@@ -142,8 +148,7 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
       request.on('socket', (socket) => onSocket(socket as TLSSocket));
       request.on('proxyConnect', (reply: { readonly statusCode?: number }) => {
         const { statusCode = 200 } = reply;
-        if (statusCode !== 200)
-          settle({ kind: 'network', error: new Error(`the proxy answered ${statusCode}`), started });
+        if (statusCode !== 200) settle({ kind: 'network', error: refusedByProxy(statusCode), started });
       });
       // A proxy agent hands the socket over late; its own connecting counts too.
       if (context.proxied) limit('connect', connect_ms);

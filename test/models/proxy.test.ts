@@ -65,6 +65,8 @@ async function proxyTo(
   return { url: `http://user:pass-word@127.0.0.1:${(server.address() as AddressInfo).port}`, seen, auth, sockets };
 }
 
+const wantsUser = 'the proxy answered 407: its URL needs a user and a password, http://user:password@host:port';
+
 const clientOf = async (base_url: string, proxy: string, more: Partial<typeof timeouts> = {}): Promise<Client> => {
   const target = { backend: 'b', base_url, key: null, headers: {}, proxy, timeouts: { ...timeouts, ...more } };
   const client = await createClient(target, null);
@@ -107,9 +109,29 @@ describe('a proxy (08 §11.1)', () => {
     const proxy = await proxyTo(null);
     const client = await clientOf('https://models.example', proxy.url);
     expect(await fetchText(client)).toBe(
-      `connect: cannot reach backend "b" at https://models.example through the proxy ${new URL(proxy.url).origin}: the proxy answered 407`,
+      `connect: cannot reach backend "b" at https://models.example through the proxy ${new URL(proxy.url).origin}: ${wantsUser}`,
     );
     expect(proxy.seen).toEqual(['CONNECT models.example:443']);
+  });
+
+  it('is named when it refuses a plain request, which is not tried again', async () => {
+    const server = createServer((_asked, response) => response.writeHead(407).end('<html>who are you</html>'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanups.push(async () => {
+      server.close();
+      await once(server, 'close');
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const opened = await (await clientOf('http://models.example', url)).open(ask, new AbortController().signal);
+    expect(opened).toEqual({
+      kind: 'failure',
+      failure: {
+        class: 'connect',
+        message: `cannot reach backend "b" at http://models.example through the proxy ${url}: ${wantsUser}`,
+        futile: true,
+      },
+    });
   });
 
   it('is not used for loopback', async () => {
