@@ -62,10 +62,13 @@ export function anyPayloads(all: readonly CommandWord[], known: Known = unknown)
 type Start = Pick<Known, 'operands' | 'named'> & { readonly from: number };
 
 /** Behind the first word that says that something is started; behind all of them where none does, at the begin where one may. */
-function startOf(words: readonly CommandWord[], { subcommands, behind, operands, named }: Known): Start {
+function startOf(words: readonly CommandWord[], { subcommands, behind, values, operands, named }: Known): Start {
   const marks = [...subcommands, ...behind];
   if (marks.length === 0) return { from: 0, operands, named };
-  const at = words.findIndex(({ text, open, filled }) => open || filled === true || marks.includes(text));
+  const at = words.findIndex(
+    ({ text, open, filled }, index) =>
+      open || filled === true || (marks.includes(text) && !values.includes(words[index - 1]?.text ?? '')),
+  );
   if (at === -1) return { from: words.length + 1, operands, named };
   if (marks.includes(words[at]?.text ?? '')) return { from: at + 1, operands, named };
   return { from: 0, operands: unknown.operands, named: false };

@@ -12,5 +12,8 @@ import { valuesOf } from './option-values.ts';
 export function lineOptions(name: string, rest: readonly CommandWord[]): readonly CommandWord[] {
   if (name === 'git') return gitLines(rest);
   const own = Object.hasOwn(optionTable, name) ? optionTable[name] : undefined;
-  return own === undefined ? [] : valuesOf(own.options, rest).flatMap(own.line);
+  if (own === undefined) return [];
+  const { options, line, beside } = own;
+  const isBeside = beside !== undefined && rest.some(({ text }) => text === beside.word);
+  return valuesOf(isBeside ? [...options, ...beside.options] : options, rest).flatMap(line);
 }

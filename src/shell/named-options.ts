@@ -29,6 +29,8 @@ const surelyLine =
 const takesProperties: ReadonlySet<string> = new Set(
   'cmake ctest ccmake mvn mvnw gradle gradlew ant sbt meson'.split(' '),
 );
+/** `--action_env=NAME=line`: an option before the pair, whatever it is called. */
+const beforePair = /^--?[A-Za-z][\w.-]*=(?=[A-Za-z_]\w*=)/;
 const sets: ReadonlySet<string> = new Set('config configure set setting settings'.split(' '));
 
 /** A line begins with the name of a program: a list, a pattern or a text in braces is a value of another kind. */
@@ -68,13 +70,14 @@ function behindOption(word: CommandWord, next: CommandWord | undefined): readonl
 
 /** `NAME=line` of a variable; with other names where an option says that such a pair follows. */
 function behindProperty(name: string, word: CommandWord, before: string): readonly CommandWord[] {
-  const attached = settings.exec(word.text)?.[0] ?? '';
+  const told = settings.exec(word.text)?.[0] ?? '';
+  const attached = told === '' ? (beforePair.exec(word.text)?.[0] ?? '') : told;
   if ((attached === '-D' || before === '-D') && !takesProperties.has(name)) return [];
   const setting = attached === '' || attached === word.text ? word : cut(word, attached.length);
   const [all = '', key = ''] = property.exec(setting.text) ?? [];
   if (all === '') return [];
-  const told = attached !== '' || settings.exec(before)?.[0] === before;
-  return heldBy(key) !== null || (told && namesLine(key)) ? [cut(setting, all.length)] : [];
+  const isTold = told !== '' || settings.exec(before)?.[0] === before;
+  return heldBy(key) !== null || (isTold && namesLine(key)) ? [cut(setting, all.length)] : [];
 }
 
 /** `config set name line`, `config name line`, `config set name=line`. */

@@ -14,7 +14,12 @@ import {
 } from './option-lines.ts';
 
 /** What the options of a program have it start. */
-type StartingOptions = { readonly options: readonly string[]; readonly line: LineIn };
+type StartingOptions = {
+  readonly options: readonly string[];
+  readonly line: LineIn;
+  /** Options that mean it only where the word stands among the others: elsewhere they are something else. */
+  readonly beside?: { readonly word: string; readonly options: readonly string[] };
+};
 
 const starting = (options: string, line: LineIn = whole): StartingOptions => ({ options: options.split(' '), line });
 
@@ -66,7 +71,7 @@ export const optionTable: Readonly<Record<string, StartingOptions>> = {
   fzf: starting('--preview --bind --with-shell', fzfAction),
   ...each('bat batcat', starting('--pager')),
   ranger: starting('--cmd', behindText(/^shell\s+(?:-\w+\s+)?/)),
-  hg: starting('--config -c --command --tool', hgSetting),
+  hg: { ...starting('--config -c --command --tool', hgSetting), beside: { word: 'extdiff', options: ['-p'] } },
   svn: starting('--diff-cmd --diff3-cmd --editor-cmd'),
   ...each('bzr brz', starting('--using')),
   npm: starting('--script-shell --shell --git --call -c'),

@@ -64,7 +64,22 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
       ...codePayloads(name, rest),
     ];
   }
-  return [...builtinPayloads(name, rest), ...optionPayloads(name, rest), ...codePayloads(name, rest)];
+  return [
+    ...(launcher === undefined ? [] : behindOpenWord(launcher.subcommands, rest)),
+    ...builtinPayloads(name, rest),
+    ...optionPayloads(name, rest),
+    ...codePayloads(name, rest),
+  ];
+}
+
+/** `kubectl $X pod -- line`: where the shell alone knows the subcommand, what stands behind `--` may be started. */
+function behindOpenWord(subcommands: readonly string[], rest: readonly CommandWord[]): readonly Payload[] {
+  const at = rest.findIndex(({ open }) => open);
+  const end = rest.findIndex(({ text }) => text === '--');
+  if (subcommands.length === 0 || at === -1 || end < at || end === rest.length - 1) return [];
+  const isOption = (index: number): boolean => rest[index]?.text.startsWith('-') === true;
+  const isFirst = rest.slice(0, at).every((_, index) => isOption(index) || isOption(index - 1));
+  return isFirst ? [{ kind: 'words', words: rest.slice(end + 1) }] : [];
 }
 
 /** `command -v name` says what a name stands for. */

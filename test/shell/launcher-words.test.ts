@@ -91,6 +91,11 @@ describe('a denied program among the words of a launcher', () => {
   it('may be where only the shell knows the words', () => {
     expect(verdict('kubectl exec -it $X -- ls')).toBe('approve');
     expect(verdict('fakeroot $X evil')).toBe('deny');
+    expect(verdict('kubectl $X p -- evil')).toBe('deny');
+    expect(verdict('kubectl -n x $X p -- evil')).toBe('deny');
+    expect(verdict('npm $X -- evil')).toBe('deny');
+    expect(verdict('kubectl get pods $X -- evil')).toBe('allow');
+    expect(verdict('cargo test $X -- evil')).toBe('allow');
   });
 
   it('asks where there are more words than are looked at', () => {
@@ -123,6 +128,8 @@ describe('a denied program among the words of a launcher', () => {
     'fakeroot make evil',
     'valgrind ls evil',
     'conda run -n evil ls',
+    'conda install -n run evil',
+    'mise exec node@20 -- npm run evil',
     'vagrant up evil',
     'adb install evil',
     'perf report -i evil',

@@ -52,6 +52,9 @@ describe('a denied program behind a name that says what stands there', () => {
     "lf -command '$evil x'",
     "feh --action 'evil %F' x",
     `ansible h -m shell -a 'cmd="evil x"'`,
+    'bazel build --action_env=CC=evil //a',
+    'bazel test --test_env=EDITOR=/bin/evil //a',
+    'hg extdiff -p evil',
     // Settings and aliases.
     "gh config set editor 'evil x'",
     'glab config set --global editor evil',
@@ -99,6 +102,9 @@ describe('a denied program behind a name that says what stands there', () => {
     'useradd -m --comment evil bob',
     "go build -ldflags '-s -w -X main.name=evil'",
     'systemd-run -p Description=evil ls',
+    'bazel build --define=name=evil --action_env=NAME=evil //a',
+    'helm install --set=editor=x --set-string=image.name=evil c',
+    'hg commit -p evil',
   ])('is not seen where nothing starts it: %s', (line) => {
     expect(verdict(line)).toBe('allow');
   });
