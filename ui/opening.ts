@@ -78,7 +78,7 @@ export async function lookForServer({ client, dispatch }: Pick<OpeningDeps, 'cli
 
 async function showModel({ client, dispatch, model, definitions }: OpeningDeps): Promise<void> {
   const { status, toolSources, database, instructions } = await client.doctor({ probe: false });
-  dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel, database: database.path } });
+  dispatch({ type: 'facts', facts: { model: model ?? (status.defaultModel || null), database: database.path } });
   for (const file of instructions.filter(({ source }) => source === 'project')) {
     const mend = file.mend === null ? '' : `: ${file.mend}`;
     const text = file.withheld === null ? `${instructionsLine(file)} is given to the model` : instructionsLine(file);

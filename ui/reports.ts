@@ -25,7 +25,7 @@ export async function reportOf(
       return {
         title: 'Status',
         lines: [
-          `model     ${facts.model ?? status.defaultModel} on ${facts.backend ?? status.defaultProvider}`,
+          `model     ${facts.model ?? (status.defaultModel || '-')} on ${facts.backend ?? status.defaultProvider}`,
           `policy    ${used.name} (${used.source}${used.sha256 === null ? '' : `, ${used.sha256.slice(0, 8)}`})`,
           `chain     ${status.defaultChain === '' ? "the program's own" : status.defaultChain}`,
           `session   ${state.session?.name ?? '-'}`,

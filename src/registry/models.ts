@@ -64,6 +64,10 @@ export function createModels(deps: ModelsDeps) {
     return { model: await scriptModel(), modelSource: 'script', provider };
   };
 
+  /** The same to look at: no model is named where none of the scripts loads. Never rejects. */
+  const shownDefaults = (model: string | null): Promise<Defaults> =>
+    defaults({ model, provider: null }).catch(() => ({ model: '', modelSource: 'script', provider: 'scripted' }));
+
   /** The demo counts where no script is registered alone: it never stands in for one that does not load. */
   const scriptModel = async (): Promise<string> => {
     const scripted = backends.inUse().filter(({ type }) => type === 'scripted');
@@ -105,6 +109,7 @@ export function createModels(deps: ModelsDeps) {
   return {
     routes,
     defaults,
+    shownDefaults,
 
     /** One row per model and backend; a backend that does not answer is one row. @throws RuntimeError not_found. */
     async listModels(input: { readonly backend: string | null; readonly refresh: boolean }): Promise<{
@@ -113,7 +118,7 @@ export function createModels(deps: ModelsDeps) {
       readonly answered: number;
       readonly backends: number;
     }> {
-      const { model: defaultModel, provider } = await defaults({ model: null, provider: null });
+      const { model: defaultModel, provider } = await shownDefaults(null);
       const asked = await listed(input.backend, input.refresh, provider);
       const declarations = store.declarations();
       const rows: ModelRow[] = [];

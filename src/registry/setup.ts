@@ -28,7 +28,7 @@ export type SetupDeps = {
   readonly store: Pick<Registry, 'checks' | 'declarations'>;
   readonly backends: Backends;
   readonly observer: Observer;
-  readonly models: Pick<Models, 'defaults' | 'routes'>;
+  readonly models: Pick<Models, 'defaults' | 'routes' | 'shownDefaults'>;
   readonly settings: Settings;
   readonly secrets: Secrets;
   readonly ollama: { readonly url: string; readonly explicit: boolean };
@@ -67,15 +67,6 @@ export function createSetup(deps: SetupDeps) {
   /** When the backends were asked last, and which they were. */
   let asked: { readonly at: number; readonly of: string } | null = null;
   const isRecent = (at: number): boolean => deps.now() >= at && deps.now() - at < keptMs;
-
-  /** Never rejects: a script that does not load leaves the default model without a name. */
-  const defaultsNow = async (model: string | null): Promise<Defaults> => {
-    try {
-      return await models.defaults({ model, provider: null });
-    } catch {
-      return { model: 'demo', modelSource: 'script', provider: 'scripted' };
-    }
-  };
 
   const probe = async (defaults: Defaults, asking: Asking): Promise<readonly Probed[]> => {
     const checks = deps.store.checks();
@@ -132,7 +123,7 @@ export function createSetup(deps: SetupDeps) {
   const evaluate = async (asking: Asking, contact: boolean, wanted: Wanted): Promise<DoctorReport> => {
     const [found, defaults] = [
       await deps.inspect(wanted.policy ?? null, asking === 'again' ? keptMs : 0),
-      await defaultsNow(wanted.model ?? null),
+      await models.shownDefaults(wanted.model ?? null),
     ];
     const [probed, toolSources] = await Promise.all([
       probe(defaults, asking),

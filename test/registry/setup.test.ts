@@ -421,6 +421,20 @@ describe('a script that does not load', () => {
     const { rows } = await rooms.models.listModels({ backend: null, refresh: false });
     expect(rows.filter((row) => row.is_default)).toEqual([]);
   });
+
+  it('leaves it without a name where the scripts name it, and the list shows the other backends', async () => {
+    const server = await serve(openAi('m'));
+    await add('far', server.url, { type: 'openai-compatible' });
+    script('s.json', { txt: 'x' });
+    const { defaultModel, defaultModelSource } = await status();
+    expect([defaultModel, defaultModelSource]).toEqual(['', 'script']);
+    const { rows } = await rooms.models.listModels({ backend: null, refresh: false });
+    expect(rows.map(({ backend, model, state }) => [backend, model, state])).toEqual([
+      ['far', 'm', 'served'],
+      ['s', '', 'unreachable'],
+      ['demo', 'demo', 'served'],
+    ]);
+  });
 });
 
 describe('the check before a run', () => {

@@ -77,7 +77,7 @@ function lines(report: DoctorReport, tell: (sentence: string) => string, placed:
   const size = database.bytes === null ? 'not created yet' : formatBytes(database.bytes);
   const schema = database.schema === null ? '' : `, schema ${database.schema}`;
   return [
-    `Default model: ${status.defaultModel} (${status.defaultModelSource})`,
+    `Default model: ${status.defaultModel === '' ? '-' : status.defaultModel} (${status.defaultModelSource})`,
     `Default provider: ${status.defaultProvider === '' ? 'any' : status.defaultProvider}`,
     `Default chain: ${status.defaultChain === '' ? '-' : status.defaultChain}`,
     `Policy: ${policy.name} (${policy.source}${hash})`,
