@@ -28,7 +28,7 @@ export type SetupDeps = {
   readonly store: Pick<Registry, 'checks' | 'declarations'>;
   readonly backends: Backends;
   readonly observer: Observer;
-  readonly models: Pick<Models, 'defaults' | 'routes' | 'shownDefaults'>;
+  readonly models: Pick<Models, 'routes' | 'shownDefaults'>;
   readonly settings: Settings;
   readonly secrets: Secrets;
   readonly ollama: { readonly url: string; readonly explicit: boolean };
