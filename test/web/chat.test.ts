@@ -240,14 +240,19 @@ it('HTTP-018 and DSP-005: draws hostile text of a model as text, and asks nobody
   expect(world.problems).toEqual([]);
 });
 
-it('shows everything that was said to who scrolls up, and keeps what is being read in its place', async () => {
-  const { id } = await world.served.client.createSession({ name: 'long' });
+/** A session in which so much was said; ids are unique in the whole database. */
+async function spoken(name: string, count: number): Promise<void> {
+  const { id } = await world.served.client.createSession({ name });
   world.served.app.change(`
-    WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < 450)
+    WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < ${count})
     INSERT INTO messages (id, session_id, seq, role, kind, payload, status, created_at)
-    SELECT printf('msg_%026d', seq), '${id}', seq, 'user', 'message',
+    SELECT printf('msg_%013d%013d', ${count}, seq), '${id}', seq, 'user', 'message',
       json_object('role', 'user', 'content', 'Message ' || seq), 'complete', seq FROM n;
-    UPDATE sessions SET message_count = 450 WHERE id = '${id}'`);
+    UPDATE sessions SET message_count = ${count} WHERE id = '${id}'`);
+}
+
+it('shows everything that was said to who scrolls up, and keeps what is being read in its place', async () => {
+  await spoken('long', 450);
   const page = await world.open('/chat/long');
   const said = (seq: number) => page.locator('.transcript').getByText(`Message ${seq}`, { exact: true });
   await said(450).waitFor();
@@ -342,6 +347,26 @@ it('lets who reads go up by single turns of the wheel, and follows the end again
   await page.mouse.wheel(0, 60);
   await toEnd.waitFor({ state: 'detached' });
   expect(await left()).toBe(0);
+});
+
+it('goes by a key to the first line also of a chat that hardly is longer than its view, and stays there', async () => {
+  await spoken('short', 24);
+  const page = await world.open('/chat/short', { viewport: { width: 1000, height: 700 } });
+  const transcript = page.locator('.transcript');
+  await transcript.getByText('Message 24', { exact: true }).waitFor();
+  const box = (what: string): Promise<number> =>
+    page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) => ${what})(document.querySelector('.transcript'))`);
+  // Measured, all of them.
+  await page.waitForTimeout(300);
+  const over = await box('scrollHeight - clientHeight');
+  await page.setViewportSize({ width: 1000, height: 700 + over - 100 });
+  await expect.poll(() => box('scrollTop')).toBe(100);
+  await transcript.press('Home');
+  await page.getByRole('button', { name: 'To the end' }).waitFor();
+  await page.waitForTimeout(300);
+  expect(await box('scrollTop')).toBe(0);
+  await transcript.press('End');
+  await expect.poll(() => box('scrollTop')).toBe(100);
 });
 
 it('comes back to what was read, to the pixel, however late its rows are measured', async () => {

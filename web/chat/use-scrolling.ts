@@ -174,7 +174,7 @@ export function useScrolling({ items, older, sought }: Shown) {
   const toTop = () => {
     const box = element.current;
     if (box === null) return;
-    // Who is as near to the end as this is still there, and follows it.
+    // A row that is kept here would be one near the end, which is followed; who is seen to go up has left it.
     if (box.scrollHeight - box.clientHeight < nearPx) box.scrollTop = 0;
     else {
       follows.current = false;
