@@ -17,15 +17,18 @@ const wordMs = 5;
 const figures = createFigures();
 const ask = '[aria-label=Message]';
 
-const world = await webWorld({
-  turns: [
-    {
-      match: { role: 'user', last_user: 'stream' },
-      reply: { text: paragraphs(words), delay_ms: wordMs },
-    },
-    says('Hello.'),
-  ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
-});
+const world = await webWorld(
+  {
+    turns: [
+      {
+        match: { role: 'user', last_user: 'stream' },
+        reply: { text: paragraphs(words), delay_ms: wordMs },
+      },
+      says('Hello.'),
+    ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
+  },
+  () => undefined,
+);
 try {
   await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
   await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });

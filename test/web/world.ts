@@ -35,7 +35,11 @@ export type WebWorld = {
   close(): Promise<void>;
 };
 
-export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
+/** @param behind takes what closes a profile; a benchmark is no test, and closes them itself */
+export async function webWorld(
+  setup: ScriptedSetup,
+  behind: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<WebWorld> {
   const server = await served(setup);
   const browser = await openBrowser();
   const problems: string[] = [];
@@ -62,7 +66,7 @@ export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
       isMobile: touch,
     });
     // A page that is left open reads again with each event of the tests behind it.
-    onTestFinished(() => made.close());
+    behind(() => made.close());
     await made.addInitScript(
       "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))",
     );
