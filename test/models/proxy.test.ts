@@ -115,14 +115,7 @@ describe('a proxy (08 §11.1)', () => {
   });
 
   it('is named when it refuses a plain request, which is not tried again', async () => {
-    const server = createServer((_asked, response) => response.writeHead(407).end('<html>who are you</html>'));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    cleanups.push(async () => {
-      server.close();
-      await once(server, 'close');
-    });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { url } = await serve(answers(407, '<html>who are you</html>'));
     const opened = await (await clientOf('http://models.example', url)).open(ask, new AbortController().signal);
     expect(opened).toEqual({
       kind: 'failure',

@@ -13,7 +13,7 @@ type View = {
 
 /**
  * Keeps a row at the top of the view while rows around it are drawn and measured: `put` moves the view there, and belongs
- * behind each drawing; `keepAt` chooses the row, null for none, as when somebody scrolls.
+ * behind each drawing; `keepAt` chooses the row, null for none, as when somebody scrolls; `isKept` tells whether there is one.
  */
 export function useKeptRow(rows: Virtualizer<HTMLDivElement, Element>, { element, top, printing }: View) {
   const keptAt = useRef<RowPlace | null>(null);
@@ -39,5 +39,5 @@ export function useKeptRow(rows: Virtualizer<HTMLDivElement, Element>, { element
     letAdjust();
     put();
   };
-  return { put, keepAt };
+  return { put, keepAt, isKept: () => keptAt.current !== null };
 }

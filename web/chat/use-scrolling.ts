@@ -47,7 +47,7 @@ export function useScrolling({ items, older, sought }: Shown) {
     overscan: 8,
     rangeExtractor: printing ? everyRow : defaultRangeExtractor,
   });
-  const { put, keepAt } = useKeptRow(rows, { element, top, printing });
+  const { put, keepAt, isKept } = useKeptRow(rows, { element, top, printing });
   const total = rows.getTotalSize();
 
   /** Asks whose cards were here. */
@@ -168,19 +168,17 @@ export function useScrolling({ items, older, sought }: Shown) {
   const toEnd = () => {
     follows.current = true;
     setAway(0);
+    setIsAway(false);
     const box = element.current;
     if (box !== null) box.scrollTop = box.scrollHeight;
   };
   const toTop = () => {
     const box = element.current;
-    if (box === null) return;
-    // A row that is kept here would be one near the end, which is followed; who is seen to go up has left it.
-    if (box.scrollHeight - box.clientHeight < nearPx) box.scrollTop = 0;
-    else {
-      follows.current = false;
-      setIsAway(true);
-      keepAt({ index: 0, above: 0 });
-    }
+    // Where all of it is in view, both ends are.
+    if (box === null || box.scrollHeight <= box.clientHeight) return;
+    follows.current = false;
+    setIsAway(true);
+    keepAt({ index: 0, above: 0 });
   };
   // The browser itself glides to where the end was when the key came, and the rows on the way turn out larger; and what
   // glides upwards still does so after the next key.
@@ -202,7 +200,8 @@ export function useScrolling({ items, older, sought }: Shown) {
     if (Math.abs(box.scrollTop - top.current) >= 1) keepAt(null);
     // However little it is: who is taken back to the end at each turn of a wheel never leaves it.
     if (isScrolled && box.scrollTop <= top.current - 1) follows.current = false;
-    else if (near) follows.current = true;
+    // Who was led to a row reads there, however near the end it is.
+    else if (near && !isKept()) follows.current = true;
     top.current = box.scrollTop;
     noteRead(box);
     setIsAway(!follows.current);
