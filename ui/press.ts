@@ -65,7 +65,8 @@ function guardedPress(state: State, ruler: Ruler, key: Key, now: number): Change
 }
 
 function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
-  const fresh: State = { ...state, now, keyAt: now, said: null };
+  const said = state.said !== null && now < state.said.keysFrom ? state.said : null;
+  const fresh: State = { ...state, now, keyAt: now, said };
   if (isTiny(state) && !(key.ctrl && key.name === 'c')) return only(state);
   if (isMeantForCard(state, key, now)) return only({ ...state, now, keyAt: now });
   if (isTooSmall(state) && state.approvals.card === null) return smallScreen(fresh, ruler, key, now);

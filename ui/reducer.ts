@@ -13,7 +13,7 @@ import { hasField } from './overlays/overlay.ts';
 import { atMost, overlayText } from './overlays/press.ts';
 import { spentIn } from './spent.ts';
 import { type Change, only, type OpenSession, type State, withFacts } from './state.ts';
-import { saying } from './sending.ts';
+import { told } from './sending.ts';
 import { rewrapped } from './rewrapped.ts';
 import { bounded, withPage } from './transcript/stretch.ts';
 import { begun, followed, next, notSent, sessionBusy } from './turns.ts';
@@ -170,7 +170,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
     case 'elsewhere':
       return toldElsewhere(state, action.told);
     case 'say':
-      return only(saying(state, action.text, action.now, action.bad));
+      return only(told(state, action.text, action.now, action.bad));
     case 'overlay':
       return only({
         ...state,

@@ -118,6 +118,8 @@ export const firstFacts = ({ cwd, shell }: Pick<Facts, 'cwd' | 'shell'>): Facts 
 /** A run that rests, and how: `interrupted` where it was stopped, or its process is gone. */
 export type Resting = { readonly rests: string; readonly stands: 'suspended' | 'interrupted' };
 
+type Said = { readonly text: string; readonly bad: boolean; readonly until: number; readonly keysFrom: number };
+
 export type State = {
   readonly size: Size;
   /** Of the theme, as it was at the last action: escapes take more room in the ASCII set. */
@@ -162,8 +164,8 @@ export type State = {
   readonly welcome: readonly WelcomeRow[] | null;
   readonly banners: readonly Banner[];
   readonly dismissed: ReadonlySet<string>;
-  /** A line in place of the hints, until a time. */
-  readonly said: { readonly text: string; readonly bad: boolean; readonly until: number } | null;
+  /** A line in place of the hints, until a time; a key from `keysFrom` on takes it away before. */
+  readonly said: Said | null;
   readonly overlays: readonly Overlay[];
   readonly composer: ComposerState;
   /** The files that a message mentions are being read: it is sent when they are. */

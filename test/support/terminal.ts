@@ -12,9 +12,10 @@ export type CliTerminal = {
   saw(text: string): Promise<void>;
   type(keys: string): void;
   /**
-   * Presses a key again and again until the screen is as wanted: a question ignores keys for a moment (06 §9), and how
-   * long that moment lasts is not for a test to know. A key too many goes to what lies below, where it takes words of the
-   * status line away: wait for the question's end, and look for such words in the bytes. @throws when the program ends before
+   * Presses a key until the screen is as wanted, each time after a pause: a question ignores keys for a moment (06 §9).
+   * The pause is longer than that moment and than most answers take, so that one key is enough as a rule. One too many,
+   * on a busy machine, goes to what lies below: wait for the question's end rather than for what comes after it.
+   * @throws when the program ends before
    */
   press(key: string, wanted: string | ((screen: string) => boolean)): Promise<void>;
   /**
@@ -39,6 +40,7 @@ export type CliTerminal = {
 
 /** Shorter than a test may take, so that it fails with what was on the screen. */
 const mostMs = 45_000;
+const pauseMs = 450;
 
 export function openTerminal(
   home: CliHome,
@@ -140,7 +142,7 @@ export function openTerminal(
       const holds = typeof wanted === 'string' ? (shown: string) => shown.includes(wanted) : wanted;
       const again = setInterval(() => {
         if (!over && !holds(read())) pty.write(key);
-      }, 60);
+      }, pauseMs);
       try {
         await until(holds, typeof wanted === 'string' ? JSON.stringify(wanted) : 'what was wanted');
       } finally {

@@ -202,7 +202,7 @@ describe.each(cases)('%s in %s', (_name, glyphs, text) => {
       facts,
       session: named,
       banners: [{ rank: 1, id: 'b', text, fixed: false }],
-      said: { text, bad: true, until: 10 },
+      said: { text, bad: true, until: 10, keysFrom: 0 },
     });
     expect(shown[0]).toMatch(/^ reins {2}\[1 Chat\]/);
     expect(shown[1]).toMatch(/^! /);

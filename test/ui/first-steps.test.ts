@@ -6,7 +6,7 @@ import { type CliTerminal, openTerminal } from '../support/terminal.ts';
 import { reduce } from '../../ui/reducer.ts';
 import type { State } from '../../ui/state.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
-import { pressAll, readyState } from './reducing.ts';
+import { keyOfWords, pressAll, readyState } from './reducing.ts';
 
 let world: World | null = null;
 let terminal: CliTerminal | null = null;
@@ -65,6 +65,18 @@ test('says how to quit no longer than that key would', () => {
   const later = reduce(pressed, { type: 'tick', now: pressed.now + 2000 }, ruler).state;
   expect(later.said).toBeNull();
   expect(pressAll(later, 'ctrl+d').effects).not.toContainEqual({ do: 'quit' });
+});
+
+test('what came of something is there to be read for a second, whoever is typing', () => {
+  const ruler = { cache: createLineCache(), glyphs: 'unicode' as const };
+  const told = reduce(readyState(), { type: 'say', text: 'not written', bad: true, now: 5000 }, ruler).state;
+  const key = (state: State, now: number) => reduce(state, { type: 'key', key: keyOfWords('a'), now }, ruler).state;
+  expect(key(told, 5999).said?.text).toBe('not written');
+  expect(key(told, 6000).said).toBeNull();
+  // What answers a key is about that key alone.
+  const quit = reduce(told, { type: 'key', key: keyOfWords('ctrl+d'), now: 5500 }, ruler).state;
+  expect(quit.said?.text).toBe('press Ctrl+D again to quit');
+  expect(key(quit, 5501).said).toBeNull();
 });
 
 test('a banner is cut before what mends it', () => {

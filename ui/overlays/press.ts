@@ -1,5 +1,6 @@
 import { emptyEditing, typeText } from '../composer/editing.ts';
 import type { Effect } from '../effect.ts';
+import { saying } from '../sending.ts';
 import { type Change, only, type State } from '../state.ts';
 import {
   editField,
@@ -207,10 +208,7 @@ function take(state: State, top: ListOverlay, field: Field): Change {
     case 'delete':
       // The whole name is typed where there is something to lose.
       return row === undefined || text !== row.name
-        ? only({
-            ...done,
-            said: { text: 'the name does not match; nothing was deleted', bad: true, until: state.now + 4000 },
-          })
+        ? only(saying(done, 'the name does not match; nothing was deleted', state.now))
         : only(done, { do: 'delete-session', of: row, force: false });
     default:
       return only(done);
