@@ -212,7 +212,7 @@ describe('the end of the server', () => {
   it('answers what has arrived, and takes nothing further', async () => {
     await start();
     const answered = new Promise<number>((resolve, reject) => {
-      const headers = { 'content-type': 'application/json', 'content-length': 36 };
+      const headers = { 'content-type': 'application/json', 'content-length': 36, expect: '100-continue' };
       const sent = request(
         { host: '127.0.0.1', port: world.port, path: '/api/login', method: 'POST', headers },
         (response) => {
@@ -221,16 +221,14 @@ describe('the end of the server', () => {
         },
       );
       sent.on('error', reject);
-      sent.write('{"email":"admin",');
-      sent.on('socket', (socket) =>
-        socket.once('connect', () =>
-          setImmediate(() => {
-            const closed = world.close();
-            sent.end('"password":"admin"}');
-            void closed;
-          }),
-        ),
-      );
+      sent.flushHeaders();
+      // The server has begun with it.
+      sent.on('continue', () => {
+        sent.write('{"email":"admin",');
+        const closed = world.close();
+        sent.end('"password":"admin"}');
+        void closed;
+      });
     });
     expect([200, 503]).toContain(await answered);
     world = await startServer();

@@ -22,6 +22,12 @@ it('says what was thrown, whatever it is', () => {
   ]);
 });
 
+it('lets the cause speak for an error without words, as newer versions of Node make them of what a stream says', () => {
+  const wordless = new TypeError('', { cause: new Error('incorrect header check') });
+  expect([messageOf(wordless), messageOf(new Error(''))]).toEqual(['incorrect header check', '']);
+  expect(messageOf(new Error('outer', { cause: new Error('inner') }))).toBe('outer');
+});
+
 it('gives the code of the system and of our own errors, and null where there is none', () => {
   expect(codeOf(thrown(() => readFileSync('/no/such/file')))).toBe('ENOENT');
   expect(codeOf(new RuntimeError('not_found', 'There is none.'))).toBe('not_found');
