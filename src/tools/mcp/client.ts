@@ -98,8 +98,11 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
   );
   client.onclose = () => end(byLibrary);
   client.onerror = (error) => {
+    if (route.kind !== 'sse' || !isOpen) return;
+    // The library closes by itself, and says no more than that.
+    if (error.message.startsWith('Endpoint origin')) end('it named an endpoint at another origin');
     // A stream of the older kind carries the session: without it nothing is answered any more.
-    if (route.kind === 'sse' && isOpen && error.message.startsWith('SSE error')) {
+    if (error.message.startsWith('SSE error')) {
       end('the event stream was broken');
       void client.close();
     }

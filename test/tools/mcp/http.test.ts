@@ -478,6 +478,35 @@ describe('the older kind of server', () => {
     closing.unshift(connection.close);
     expect(await reason(connection)).toMatch(/origin/);
   });
+
+  it('that names an endpoint elsewhere later gets no call, and the reason is told', async () => {
+    let stream: ServerResponse | null = null;
+    const fake = await serve((message, request, response) => {
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+        stream.write('event: endpoint\ndata: /messages\n\n');
+        return true;
+      }
+      response.writeHead(202).end();
+      const tools = [{ name: 'echo', inputSchema: { type: 'object' } }];
+      const serverInfo = { name: 'f', version: '1' };
+      const results: Record<string, unknown> = {
+        initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo },
+        'tools/list': { tools },
+      };
+      const result = results[message?.method ?? ''];
+      if (message?.method === 'tools/call') stream?.write('event: endpoint\ndata: http://127.0.0.1:1/messages\n\n');
+      else if (result !== undefined)
+        stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: message?.id, result })}\n\n`);
+      return true;
+    });
+    const connection = tryUrl('sse', fake.url);
+    closing.unshift(connection.close);
+    expect((await callWith(connection, 'echo', {})).end).toEqual({
+      kind: 'lost',
+      reason: 'it named an endpoint at another origin',
+    });
+  });
 });
 
 function flood(response: ServerResponse): void {
