@@ -36,6 +36,12 @@ function open() {
   const onError = ({ code }: NodeJS.ErrnoException) => errors.push(code);
   return { made, outlet: createOutlet({ fd: writer, isTerminal: false, stream, onError }) };
 }
+/** What a stream has got: newer versions of Node give it buffer by buffer. */
+const given = (made: PassThrough | undefined): string => {
+  let text = '';
+  for (let part = made?.read(); part !== null && part !== undefined; part = made?.read()) text += String(part);
+  return text;
+};
 const inPipe = (): string => {
   const bytes = Buffer.alloc(65_536);
   return bytes.toString('utf8', 0, readSync(reader, bytes));
@@ -57,7 +63,7 @@ describe('an outlet to a pipe', () => {
     await outlet.write('x'.repeat(4096));
     await outlet.write(' end');
     expect(inPipe()).toBe('short ');
-    expect(String(made[0]?.read())).toBe(`${'x'.repeat(4096)} end`);
+    expect(given(made[0])).toBe(`${'x'.repeat(4096)} end`);
   });
 
   it('does not wait for a full pipe that somebody made not to be waited for', async () => {
@@ -67,7 +73,7 @@ describe('an outlet to a pipe', () => {
     expect(full).toThrow('EAGAIN');
     const { outlet, made } = open();
     await outlet.write('late');
-    expect(String(made[0]?.read())).toBe('late');
+    expect(given(made[0])).toBe('late');
     expect(errors).toEqual([]);
   });
 
