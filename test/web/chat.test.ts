@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, calls, says } from '../support/scripted-app.ts';
-import { axeFaults, phone, visit, type WebWorld, webWorld } from './world.ts';
+import { axeFaults, phone, settled, visit, type WebWorld, webWorld } from './world.ts';
 
 const long = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
 const hostile = [
@@ -342,11 +342,10 @@ it('lets who reads go up by single turns of the wheel, and follows the end again
   const toEnd = page.getByRole('button', { name: 'To the end' });
   await page.mouse.wheel(0, -60);
   await toEnd.waitFor();
-  await page.waitForTimeout(300);
-  expect(await left()).toBe(60);
+  expect(await settled(page, left)).toBe(60);
   await page.mouse.wheel(0, 60);
   await toEnd.waitFor({ state: 'detached' });
-  expect(await left()).toBe(0);
+  await expect.poll(left).toBe(0);
 });
 
 it('goes by a key to the first line also of a chat that hardly is longer than its view, and stays there', async () => {
@@ -357,14 +356,12 @@ it('goes by a key to the first line also of a chat that hardly is longer than it
   const box = (what: string): Promise<number> =>
     page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) => ${what})(document.querySelector('.transcript'))`);
   // Measured, all of them.
-  await page.waitForTimeout(300);
-  const over = await box('scrollHeight - clientHeight');
+  const over = await settled(page, () => box('scrollHeight - clientHeight'));
   await page.setViewportSize({ width: 1000, height: 700 + over - 100 });
   await expect.poll(() => box('scrollTop')).toBe(100);
   await transcript.press('Home');
   await page.getByRole('button', { name: 'To the end' }).waitFor();
-  await page.waitForTimeout(300);
-  expect(await box('scrollTop')).toBe(0);
+  expect(await settled(page, () => box('scrollTop'))).toBe(0);
   await transcript.press('End');
   await expect.poll(() => box('scrollTop')).toBe(100);
 });
@@ -392,15 +389,13 @@ it('comes back to what was read, to the pixel, however late its rows are measure
   await transcript.press('Home');
   await expect.poll(() => page.evaluate("document.querySelector('.transcript').scrollHeight")).toBeGreaterThan(15_000);
   await page.evaluate("document.querySelector('.transcript').scrollTop = 2044");
-  await page.waitForTimeout(500);
-  const before = await atTop();
+  const before = await settled(page, atTop);
   await visit(page, '/runs');
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
   await page.goBack();
   await expect.poll(atTop).toEqual(before);
   // And it stays there when all of them are.
-  await page.waitForTimeout(1000);
-  expect(await atTop()).toEqual(before);
+  expect(await settled(page, atTop)).toEqual(before);
 });
 
 it('goes to the end of a chat by a key, however large the rows on the way turn out', async () => {
@@ -415,11 +410,10 @@ it('goes to the end of a chat by a key, however large the rows on the way turn o
   await page.locator('.transcript').press('End');
   await expect.poll(() => last.count()).toBe(1);
   // Not by gliding past: it stays there.
-  await page.waitForTimeout(300);
-  expect(
-    await page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) =>
-    Math.round(scrollHeight - scrollTop - clientHeight))(document.querySelector('.transcript'))`),
-  ).toBe(0);
+  const left = () =>
+    page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) =>
+    Math.round(scrollHeight - scrollTop - clientHeight))(document.querySelector('.transcript'))`);
+  expect(await settled(page, left)).toBe(0);
   expect(await toEnd.count()).toBe(0);
 });
 

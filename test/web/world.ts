@@ -120,3 +120,15 @@ export async function axeFaults(page: Page): Promise<readonly string[]> {
 /** Goes to a path as a link of the app does, without loading the app again. */
 export const visit = (page: Page, path: string): Promise<unknown> =>
   page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
+
+/** What is read of a page when it no longer changes: the same for half a second, however late a busy machine draws. */
+export async function settled<Value>(page: Page, read: () => Promise<Value>): Promise<Value> {
+  let last = await read();
+  for (let same = 0; same < 5; ) {
+    await page.waitForTimeout(100);
+    const next = await read();
+    same = JSON.stringify(next) === JSON.stringify(last) ? same + 1 : 0;
+    last = next;
+  }
+  return last;
+}
