@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,9 +15,10 @@ beforeAll(() => {
   place = tempHome();
   installed = join(place.dir, 'lib/node_modules/reins');
   mkdirSync(installed, { recursive: true });
-  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', place.dir];
-  const [{ filename }] = JSON.parse(execFileSync('npm', pack, { cwd: root, encoding: 'utf8', stdio: 'pipe' }));
-  execFileSync('tar', ['-xzf', join(place.dir, filename), '-C', installed, '--strip-components', '1']);
+  const pack = ['pack', '--ignore-scripts', '--pack-destination', place.dir];
+  execFileSync('npm', pack, { cwd: root, stdio: 'pipe' });
+  const packed = readdirSync(place.dir).find((name) => name.endsWith('.tgz')) ?? '';
+  execFileSync('tar', ['-xzf', join(place.dir, packed), '-C', installed, '--strip-components', '1']);
   symlinkSync(join(root, 'node_modules'), join(installed, 'node_modules'));
 });
 afterAll(() => place.remove());

@@ -524,8 +524,9 @@ it('renames, forks and deletes a chat, each where it leads', async () => {
   await world.served.app.client.renameSession({ name: 'longer', new_name: 'elsewhere' });
   await page.goto(`${world.served.url}/chat/longer-2`);
   await page.getByText('elsewhere', { exact: true }).waitFor();
+  // It has been read under its name.
+  await page.locator('.transcript').getByText('Message 450', { exact: true }).waitFor();
   await world.served.app.client.renameSession({ name: 'longer-2', new_name: 'other' });
-  // The page may still be reading the chat when its owner comes back for the first time.
   const comeBack = () => page.evaluate("window.dispatchEvent(new Event('focus'))");
   await expect.poll(() => comeBack().then(() => page.getByText('deleted or renamed somewhere else').count())).toBe(1);
   await page.getByRole('link', { name: /^other/ }).click();
