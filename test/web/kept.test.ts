@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { call, calls, says } from '../support/scripted-app.ts';
-import { phone, type WebWorld, webWorld } from './world.ts';
+import { phone, settled, type WebWorld, webWorld } from './world.ts';
 
 /** What somebody has written, chosen or been asked in a chat, and then goes elsewhere. */
 
@@ -153,16 +153,21 @@ it('shows an answer once that is there before it is told of its beginning', asyn
     };`);
   const page = await context.newPage();
   world.watch(page);
+  let readings = 0;
+  page.on('response', (response) => {
+    if (response.url().includes('/sessions/told/messages?')) readings += 1;
+  });
   await page.goto(`${world.served.url}/chat/told`);
   await page.getByText('Ask for something to be done here').waitFor();
   // The feed has begun, and the chat is read for it.
-  await page.waitForResponse((response) => response.url().includes('/sessions/told/messages?'));
+  await expect.poll(() => readings).toBeGreaterThan(1);
+  const before = readings;
   await composer(page).fill('at once');
   await page.keyboard.press('Enter');
   await page.getByText('It is said.').first().waitFor();
-  await page.waitForResponse((response) => response.url().includes('/sessions/told/messages?'));
-  await page.waitForTimeout(300);
-  expect([await bubbles(page), await page.getByText('It is said.').count()]).toEqual([['at once'], 1]);
+  await expect.poll(() => readings).toBeGreaterThan(before);
+  const shown = async () => [await bubbles(page), await page.getByText('It is said.').count()];
+  expect(await settled(page, shown)).toEqual([['at once'], 1]);
   expect(world.problems).toEqual([]);
 });
 

@@ -11,7 +11,8 @@ beforeAll(async () => {
   world = await webWorld({
     turns: [
       { match: { ...planner, last_user: 'never' }, reply: { text: steps, first_delay_ms: 60_000 } },
-      // Long enough for another page to be opened meanwhile.
+      // Long enough for another page to be opened meanwhile, on a busy machine too.
+      { match: { ...planner, last_user: { contains: 'A note' } }, reply: { text: steps, first_delay_ms: 12_000 } },
       { match: planner, reply: { text: steps, first_delay_ms: 4000 } },
       { match: { ...executor, last_user: { contains: 'linger' } }, reply: { text: 'Done.', first_delay_ms: 2000 } },
       says('Done.'),

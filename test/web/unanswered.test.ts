@@ -48,7 +48,8 @@ it('says that no answer came, and does what is tried again once', async () => {
   await create.click();
   await done;
   await page.clock.fastForward(41_000);
-  await page.getByText('The server has not answered for 40 seconds.').waitFor();
+  // What was being read on a slow machine may have got no answer either.
+  await page.getByText('The server has not answered for 40 seconds. It may have been done all the same').waitFor();
   await create.click();
   await page.waitForURL(/\/chat\/session-/);
   expect(sessions()).toBe(before + 1);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import { type Served, served } from '../server/served.ts';
@@ -34,6 +35,9 @@ export type WebWorld = {
   watch(page: Page): void;
   close(): Promise<void>;
 };
+
+/** By how many milliseconds answers may be late, at random: it finds what a test or a page takes for an order. */
+const mostLateMs = Number(process.env['REINS_TEST_LATE_MS'] ?? 0);
 
 /** @param behind takes what closes a profile; a benchmark is no test, and closes them itself */
 export async function webWorld(
@@ -72,6 +76,12 @@ export async function webWorld(
     );
     // What a page is not given that has come over plain HTTP from another machine.
     await made.addInitScript('delete Crypto.prototype.randomUUID');
+    if (mostLateMs > 0)
+      await made.route('**/api/**', async (route) => {
+        if (!route.request().url().includes('/events')) await delay(Math.random() ** 2 * mostLateMs);
+        // The page may be gone by then.
+        await route.continue().catch(() => undefined);
+      });
     if (!stranger) {
       const cookie = {
         name: `reins_session_${port}`,
