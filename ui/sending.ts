@@ -3,20 +3,21 @@ import type { State, Turn } from './state.ts';
 import { atEnd } from './move.ts';
 import { type Change, only } from './state.ts';
 
+/** How long a line stands in place of the hints, in milliseconds, and how long keys leave what came by itself to be read. */
+const shownMs = 4000;
+const readMs = 1000;
+
 /** A line in place of the hints, for a while or until the next key. */
-export const saying = (state: State, text: string, now: number, bad = true, ms = 4000): State => ({
+export const saying = (state: State, text: string, now: number, bad = true, ms = shownMs): State => ({
   ...state,
   said: { text, bad, until: now + ms, keysFrom: now },
 });
 
-/** How long what came by itself is there to be read, whoever is typing. */
-const readMs = 1000;
-
 /** What came of something that was done beside the keys: those of the next moment do not take it away unread. */
-export function told(state: State, text: string, now: number, bad: boolean): State {
-  const next = saying(state, text, now, bad);
-  return { ...next, said: next.said && { ...next.said, keysFrom: now + readMs } };
-}
+export const told = (state: State, text: string, now: number, bad: boolean): State => ({
+  ...state,
+  said: { text, bad, until: now + shownMs, keysFrom: now + readMs },
+});
 
 /** A turn that begins now; its run is not known yet. */
 export const turnFrom = (now: number): Turn => ({
