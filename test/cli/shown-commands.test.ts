@@ -95,7 +95,7 @@ const flagsIn = (text: string): readonly string[] => [...new Set(text.match(/(?<
 
 test.each<[(typeof documents)[number], others: readonly string[]]>([
   // Of the test runner, and of npm.
-  ['README.md', ['--config', '--ignore-scripts']],
+  ['README.md', ['--allow-scripts', '--config']],
   ['docs/beam.md', []],
   ['docs/chains.md', []],
   ['docs/models.md', []],
