@@ -1,8 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, calls, says } from '../support/scripted-app.ts';
 import { axeFaults, phone, settled, visit, type WebWorld, webWorld } from './world.ts';
+
+/** How many pixels of the chat are below its view. */
+const leftBelow = (page: Page) => (): Promise<number> =>
+  page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) =>
+    Math.round(scrollHeight - scrollTop - clientHeight))(document.querySelector('.transcript'))`);
 
 const long = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
 const hostile = [
@@ -334,9 +340,7 @@ it('lets who reads go up by single turns of the wheel, and follows the end again
   const page = await world.open('/chat/long');
   const transcript = page.locator('.transcript');
   await transcript.getByText('Message 450', { exact: true }).waitFor();
-  const left = () =>
-    page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) =>
-    Math.round(scrollHeight - scrollTop - clientHeight))(document.querySelector('.transcript'))`);
+  const left = leftBelow(page);
   await expect.poll(left).toBe(0);
   await transcript.hover();
   const toEnd = page.getByRole('button', { name: 'To the end' });
@@ -410,9 +414,7 @@ it('goes to the end of a chat by a key, however large the rows on the way turn o
   await page.locator('.transcript').press('End');
   await expect.poll(() => last.count()).toBe(1);
   // Not by gliding past: it stays there.
-  const left = () =>
-    page.evaluate(`(({ scrollHeight, scrollTop, clientHeight }) =>
-    Math.round(scrollHeight - scrollTop - clientHeight))(document.querySelector('.transcript'))`);
+  const left = leftBelow(page);
   expect(await settled(page, left)).toBe(0);
   expect(await toEnd.count()).toBe(0);
 });
