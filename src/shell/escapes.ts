@@ -43,6 +43,7 @@ export const escapes: Readonly<Record<string, readonly RegExp[]>> = {
     /\bedit\s{0,16}\([^()]{0,256},\s{0,16}'([^']+)'/gi,
     /^[ \t]*\.(?:once|output|import|read|log)[ \t]+["']?\|([^"'\n]+)/gm,
   ]),
+  ...each('tmux', [/#\(([^)]+)\)/g]),
   ...each('tex pdftex latex pdflatex xelatex lualatex', [/\\write18\s{0,16}\{([^}]{1,512})/g]),
   ...each('rpm', [/%\(([^\n]+)\)/g]),
   ...each('ipython', bang),

@@ -8,7 +8,7 @@ export type Reader = {
   readonly found?: RegExp;
   /** The option behind which another one is given, also attached. */
   readonly given?: RegExp;
-  /** A command among its words that names another one. */
+  /** A command in its words, in what it reads or in such a file, that names others. */
   readonly within?: RegExp;
   /** Its operands are such files, also without what their names end in. */
   readonly operands?: true;
@@ -29,6 +29,9 @@ export const code = (found: RegExp, behind?: readonly string[]): Reader => ({
 /** What the language of the program itself hands to a shell. */
 export const own: Reader['lines'] = (text, _rest, name) => linesInCode(name, text);
 
-export function each(names: string, reader: Reader): Record<string, Reader> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, reader]));
+export type Readers = Readonly<Record<string, readonly Reader[]>>;
+
+/** Programs that read such files; several readers for those that read several kinds. */
+export function each(names: string, ...readers: readonly Reader[]): Readers {
+  return Object.fromEntries(names.split(' ').map((name) => [name, readers]));
 }

@@ -180,7 +180,7 @@ function createFinder(parse: ParseScript | null) {
       const at = open ? text.indexOf('<(') : -1;
       if (at !== -1 && text.endsWith(')')) files.printed(text.slice(at), inputs.printedBy(text.slice(at)));
     }
-    const code = files.code(words).map(({ text }) => text);
+    const code = files.code(words, known).map(({ text }) => text);
     const read = [...codeRead(words, known), ...code, ...wordsRead(words, known)].map(literalWord);
     const patched = inputs.patchesOf(words, redirects, around);
     const values = [...read, ...listsRead(words, around.origins), ...patched.names];

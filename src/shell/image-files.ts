@@ -1,4 +1,6 @@
-/** What a file for the building of a container starts (`Dockerfile`). */
+import { settingLines } from './setting-lines.ts';
+
+/** What the files that containers are built from start (`Dockerfile`, `compose.yaml`). */
 
 /** Programs that build one. */
 export const imageBuilders: ReadonlySet<string> = new Set(
@@ -8,11 +10,21 @@ export const imageBuilders: ReadonlySet<string> = new Set(
 /** Most instructions of one file that are looked at. */
 const maxInstructions = 256;
 
-const instruction = /^[ \t]*(?:onbuild[ \t]+)?run[ \t]+(?:--[\w-]+(?:=\S*)?[ \t]+){0,16}/i;
+const built = /^[ \t]*(?:onbuild[ \t]+)?run[ \t]+(?:--[\w-]+(?:=\S*)?[ \t]+){0,16}/i;
+const started = /^[ \t]*(?:(?:healthcheck[ \t]+(?:--[\w-]+(?:=\S*)?[ \t]+){0,16})?cmd|entrypoint)[ \t]+/i;
 const hereDocument = /^<<-?["']?(\w+)["']?[ \t]*$/;
 
-/** The lines behind `RUN`: for a shell, as a list of words, or as a here-document that is a script. Linear in the text. */
-export function runLines(text: string): readonly string[] {
+/** What a build starts: the lines behind `RUN`. */
+export const runLines = (text: string): readonly string[] => instructions(built, text);
+
+/** What a container starts that is made of it: those behind `CMD`, `ENTRYPOINT` and `HEALTHCHECK`. */
+export const startLines = (text: string): readonly string[] => instructions(started, text);
+
+/** What the services of `compose.yaml` start. */
+export const serviceLines = settingLines('command|entrypoint|test');
+
+/** Lines for a shell, lists of words, or here-documents that are scripts. Linear in the text. */
+function instructions(instruction: RegExp, text: string): readonly string[] {
   const found: string[] = [];
   const lines = text.split('\n');
   for (let at = 0; at < lines.length && found.length < maxInstructions; at += 1) {

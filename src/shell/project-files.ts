@@ -2,8 +2,8 @@ import type { CommandWord } from '../schema/command.ts';
 import { type CodeLines, linesInCode } from './code-lines.ts';
 import { firstGroups } from '../text/first-groups.ts';
 import { isGitConfig, linesOfConfig } from './git-lines.ts';
-import { buildReaders } from './build-files.ts';
-import { code, each, own, type Reader, spelled } from './file-reader.ts';
+import { buildReaders, cargoTasks, settings } from './build-files.ts';
+import { code, each, own, type Reader, type Readers, spelled } from './file-reader.ts';
 import { stemOf } from './modules.ts';
 import { scriptsOf } from './package-scripts.ts';
 import { baseName } from './programs.ts';
@@ -17,14 +17,20 @@ import { literalWord } from './words.ts';
 
 const words = (text: string): readonly string[] => text.split(' ');
 
+/** Commands of a program by which it reads others from a file. */
+const sourced = /(?:^|[\s;|:])source[ \t]+["']?([^\s"';]+)/g;
+const editing =
+  /(?:^|[\s:|+])(?:so(?:u(?:r(?:ce?)?)?)?|ru(?:ntime)?|luafile|py(?:thon)?3?f(?:ile)?|rubyfile|perlfile)!?[ \t]+([^\s|]+)/g;
 const makefile: Reader = {
   found: /^(?:GNUmakefile|[mM]akefile)$/,
   given: /^(?:-[A-Za-z]*f|--(?:make)?file=?)/,
+  within: /^[ \t]*[-s]?include[ \t]+(.+)/gm,
   lines: own,
 };
 /** Settings of `ssh` that hold a line, and commands of `sftp`. */
 const connection: Reader = {
   given: /^-[46AaCfGgKkMNnpqrsTtVvXxYy]*[Fb]/,
+  within: /^[ \t]*include[ \t=]+(.+)/gim,
   lines: (text) =>
     spelled([
       ...firstGroups(
@@ -48,23 +54,23 @@ const config = code(/(?:\.config|rc|\.conf|^gulpfile(?:\.babel)?|^gruntfile)\.[c
 const javascript = code(/\.[cm]?[jt]sx?$/);
 const python = code(/\.py$/);
 
-const readers: Readonly<Record<string, Reader>> = {
+const readers: Readers = {
   ...each('make gmake bmake', makefile),
   ...each('npm pnpm yarn bun npm-run-all run-s run-p lerna turbo nx', scripts),
-  node: { ...scripts, behind: ['--run'] },
-  deno: { ...scripts, found: /^(?:deno\.jsonc?|package\.json)$/, behind: ['task'] },
-  composer: { ...scripts, found: /^composer\.json$/ },
-  just: {
+  ...each('node', { ...scripts, behind: ['--run'] }),
+  ...each('deno', { ...scripts, found: /^(?:deno\.jsonc?|package\.json)$/, behind: ['task'] }),
+  ...each('composer', { ...scripts, found: /^composer\.json$/ }),
+  ...each('just', {
     found: /^\.?justfile$/i,
     given: /^(?:-f|--justfile=?)/,
     lines: (text) =>
       spelled(Array.from(text.matchAll(/^[ \t]+[@-]*(.+)|`([^`]+)`/gm), ([, one, two]) => one ?? two ?? '')),
-  },
-  rake: {
+  }),
+  ...each('rake', {
     found: /^rakefile(?:\.rb)?$/i,
     given: /^(?:-f|--rakefile=?)/,
     lines: (text) => spelled([...linesInCode('rake', text).lines, ...callsIn(text, 'ruby')]),
-  },
+  }),
   ...each(
     'pytest py.test nox inv invoke flask gunicorn uvicorn hypercorn celery alembic sphinx-build scrapy locust',
     python,
@@ -81,12 +87,12 @@ const readers: Readonly<Record<string, Reader>> = {
     'pod fastlane vagrant guard cap thor brew gem',
     ruby(/^(?:Pod|Fast|Vagrant|Guard|Cap|Thor|Brew)file$|\.gemspec$/),
   ),
-  mix: code(/\.exs?$/),
+  ...each('mix', code(/\.exs?$/)),
   ...each('phpunit pest artisan', code(/\.php$/)),
-  sbt: { found: /\.(?:sbt|scala)$/, lines: (text) => linesInCode('scala', text) },
-  meson: code(/^meson\.build$/),
-  scons: code(/^SCons(?:truct|cript)$/),
-  go: {
+  ...each('sbt', { found: /\.(?:sbt|scala)$/, lines: (text) => linesInCode('scala', text) }),
+  ...each('meson', code(/^meson\.build$/)),
+  ...each('scons', code(/^SCons(?:truct|cript)$/)),
+  ...each('go', {
     found: /\.go$/,
     behind: words('run test generate'),
     lines: (text, rest, name) => {
@@ -96,74 +102,112 @@ const readers: Readonly<Record<string, Reader>> = {
         ...(generates ? firstGroups(/^\/\/go:generate[ \t]+(.+)/gm, text, 256) : []),
       ]);
     },
-  },
-  tcc: code(/\.c$/, ['-run']),
-  java: code(/\.java$/),
+  }),
+  ...each('tcc', code(/\.c$/, ['-run'])),
+  ...each('java', code(/\.java$/)),
   ...each('dotnet', code(/\.cs$/, words('run test script watch'))),
   ...each('nim crystal zig v odin', code(/\.(?:nim|cr|zig|v|odin)$/, words('r run c build test'))),
   ...buildReaders,
-  git: {
+  ...each('git', {
     found: hooks,
     given: /^include(?:if\..*)?\.path=/i,
     behind: /hookspath|^include.*path/i,
+    within: /^[ \t]*path[ \t]*=[ \t]*["']?([^"'\n]+)/gim,
     lines: (text) =>
       isGitConfig(text)
         ? spelled(linesOfConfig(text).map((word) => word.text))
         : { lines: [text], guessed: false, unnamed: null },
-  },
+  }),
   ...each('ssh scp sftp sshfs autossh', connection),
-  lftp: { given: /^-f/, lines: own },
-  gnuplot: { operands: true, lines: own },
+  ...each('lftp', { given: /^-f/, within: sourced, lines: own }),
+  ...each('gnuplot', { operands: true, within: /\b(?:load|call)[ \t]+["']([^"']+)/g, lines: own }),
   ...each('tex pdftex latex pdflatex xelatex lualatex latexmk', {
     operands: true,
+    within: /\\(?:input|include)\b[ \t]*\{?[ \t]*([^}\s]+)/g,
     lines: (text) => linesInCode('tex', text),
   }),
-  crontab: { operands: true, lines: own },
-  cargo: code(/\.rs$/, words('run r test t bench build b check c')),
-  ...each('vi vim view ex', { given: /^-[SsuU]/, lines: own }),
-  nvim: { given: /^-[SsuUl]/, lines: own },
-  tmux: { given: /^-f/, lines: (text) => spelled(text.split('\n').map((line) => `tmux ${line}`)) },
-  screen: { given: /^-c/, lines: (text) => spelled(text.split('\n').map((line) => `screen ${line}`)) },
+  ...each('crontab', { operands: true, lines: own }),
+  ...each(
+    'cargo',
+    code(/\.rs$/, words('run r test t bench build b check c')),
+    { found: /^config(?:\.toml)?$/, lines: settings('runner|linker|rustc|rustdoc|rustc-(?:workspace-)?wrapper') },
+    { ...cargoTasks, behind: ['make'] },
+  ),
+  ...each('vi vim view ex', { found: /^\.(?:vim|ex)rc$/, given: /^-[SsuU]/, within: editing, lines: own }),
+  ...each('nvim', { given: /^-[SsuUl]/, within: editing, lines: own }),
+  ...each('tmux', {
+    found: /^\.tmux\.conf$/,
+    given: /^-f/,
+    within: /\bsource(?:-file)?[ \t]+(?:-\w+[ \t]+){0,16}["']?([^\s"';]+)/g,
+    lines: (text) => spelled(text.split('\n').map((line) => `tmux ${line}`)),
+  }),
+  ...each('screen', {
+    found: /^\.screenrc$/,
+    given: /^-c/,
+    lines: (text) => spelled(text.split('\n').map((line) => `screen ${line}`)),
+  }),
   ...each('psql pgcli usql', {
+    found: /^\.psqlrc$/,
     given: /^(?:-f|--file=?)/,
     within: /\\(?:ir?|include(?:_relative)?)[ \t]+'?([^\s']+)/g,
     lines: own,
   }),
   ...each('sqlite3 sqlite duckdb', {
+    found: /^\.(?:sqlite|duckdb)rc$/,
     given: /^--?init$/,
     within: /^[ \t]*\.rea?d?[ \t]+["']?([^\s"'|]+)/gm,
     lines: own,
   }),
   ...each('mysql mariadb', { within: /(?:^|[;\n])[ \t]*(?:source|\\\.)[ \t]+([^\s;]+)/g, lines: own }),
-  ...each('gdb lldb', { given: /^(?:-[xs]|--command=?|--source=?)/, lines: own }),
-  ...each('emacs', { given: /^(?:-l|--load=?|--script=?)/, lines: own }),
-  at: { given: /^-f/, lines: (text) => ({ lines: [text], guessed: false, unnamed: null }) },
+  ...each('gdb lldb', {
+    found: /^\.(?:gdb|lldb)init$/,
+    given: /^(?:-[xs]|--command=?|--source=?)/,
+    within: sourced,
+    lines: own,
+  }),
+  ...each('emacs emacsclient', {
+    given: /^(?:-l|--load=?|--script=?)/,
+    within: /\(load(?:-file|-library)?[ \t]+"([^"]+)/g,
+    lines: own,
+  }),
+  ...each('tclsh wish expect', { within: sourced, lines: own }),
+  ...each('mutt neomutt', { given: /^-F/, within: sourced, lines: own }),
+  ...each('at', { given: /^-f/, lines: (text) => ({ lines: [text], guessed: false, unnamed: null }) }),
 };
 
-/** The files that a command reads so, among those that a line has written, and what it starts from the text of one. */
-export function projectFiles([program, ...rest]: readonly CommandWord[]): {
+/** The files of a kind that a command reads so. */
+export type ProjectFiles = {
+  /** Whether it looks for one of this name by itself, or is given it in its words. */
   reads(file: string): boolean;
+  /** Whether it is one that these texts name as it reads them. */
+  naming(texts: readonly string[]): (file: string) => boolean;
+  /** What it starts from the text of one. */
   lines(text: string): CodeLines;
-} | null {
+};
+
+/** By the kinds that it reads; files count among those that a line has written. */
+export function projectFiles([program, ...rest]: readonly CommandWord[]): readonly ProjectFiles[] {
   const name = baseName(program?.text ?? '');
-  const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
-  if (reader === undefined) return null;
-  if (reader.behind !== undefined && !isBehind(reader.behind, rest)) return null;
-  const given = reader.given === undefined ? [] : givenBehind(reader.given, rest).map(({ text }) => baseName(text));
-  const { within } = reader;
-  const inside =
-    within === undefined
-      ? []
-      : rest.flatMap(({ text }) => firstGroups(within, text, 256).map((file) => baseName(file)));
-  const operands = reader.operands === true ? rest.map(({ text }) => baseName(text)) : [];
-  return {
-    reads: (file) =>
-      inside.includes(file) ||
-      (given.length > 0
-        ? given.includes(file)
-        : operands.includes(file) || operands.includes(stemOf(file)) || reader.found?.test(file) === true),
-    lines: (text) => reader.lines(text, rest, name),
-  };
+  const mine = Object.hasOwn(readers, name) ? (readers[name] ?? []) : [];
+  return mine.flatMap(({ found, given: option, within, operands, behind, lines }) => {
+    if (behind !== undefined && !isBehind(behind, rest)) return [];
+    const given = option === undefined ? [] : givenBehind(option, rest).map(({ text }) => baseName(text));
+    const isOperand = oneOf(operands === true ? rest.map(({ text }) => baseName(text)) : []);
+    return {
+      reads: (file) => (given.length > 0 ? given.includes(file) : isOperand(file) || found?.test(file) === true),
+      naming: (texts) => oneOf(within === undefined ? [] : texts.flatMap((text) => namesIn(within, text))),
+      lines: (text) => lines(text, rest, name),
+    };
+  });
+}
+
+const namesIn = (within: RegExp, text: string): readonly string[] =>
+  firstGroups(within, text, 256).flatMap((names) => names.trim().split(/\s+/).map(baseName));
+
+/** Also without what it ends in. */
+function oneOf(names: readonly string[]): (file: string) => boolean {
+  const all = new Set(names);
+  return (file) => all.has(file) || all.has(stemOf(file));
 }
 
 const isBehind = (wanted: readonly string[] | RegExp, rest: readonly CommandWord[]): boolean =>

@@ -5,7 +5,7 @@ import { isGitConfig, linesOfConfig } from './git-lines.ts';
 import { importedNames, isModule, modulesOf, stemOf } from './modules.ts';
 import { codeLines, type Payload } from './payload.ts';
 import { baseName, isInterpreter, shells } from './programs.ts';
-import { projectFiles } from './project-files.ts';
+import { type ProjectFiles, projectFiles } from './project-files.ts';
 import { callsIn } from './spawn-calls.ts';
 import { literalWord } from './words.ts';
 
@@ -103,6 +103,31 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
     return found.map((text) => ({ text, lines: linesInCode(name, text) }));
   };
 
+  /** What a command looks for by name or takes behind an option, and what its words or one of those name in turn. */
+  const projectCode = (
+    project: ProjectFiles,
+    said: readonly string[],
+  ): readonly { readonly text: string; readonly lines: CodeLines }[] => {
+    const left = new Map(files);
+    const reached: (readonly [string, Held])[] = [];
+    const reach = (isRead: (file: string) => boolean): void => {
+      for (const one of left) {
+        if (!isRead(one[0])) continue;
+        left.delete(one[0]);
+        reached.push(one);
+      }
+    };
+    reach((file) => project.reads(file));
+    reach(project.naming(said));
+    const found: { readonly text: string; readonly lines: CodeLines }[] = [];
+    for (const [file, held] of reached) {
+      if (held.open) unnamed(`what ${file} holds is written by another command`);
+      found.push(...held.texts.map((text) => ({ text, lines: project.lines(text) })));
+      reach(project.naming(held.texts));
+    }
+    return found;
+  };
+
   return {
     put,
 
@@ -144,18 +169,17 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
       return held === null ? [] : [...held.texts, ...(held.open ? [unknown] : [])];
     },
 
-    /** The code that a command finds in such files, and what that starts. */
-    code(words: readonly CommandWord[]): readonly { readonly text: string; readonly lines: CodeLines }[] {
+    /** The code that a command finds in such files, by its words or by what it reads, and what that starts. */
+    code(
+      words: readonly CommandWord[],
+      input: readonly string[],
+    ): readonly { readonly text: string; readonly lines: CodeLines }[] {
       if (files.size === 0) return [];
       const name = baseName(words[0]?.text ?? '');
-      const project = projectFiles(words);
-      const read = project === null ? [] : [...files].filter(([file]) => project.reads(file));
-      const found = read.flatMap(([file, held]) => {
-        if (held.open) unnamed(`what ${file} holds is written by another command`);
-        return held.texts.map((text) => ({ text, lines: project?.lines(text) ?? linesInCode(name, text) }));
-      });
-      if (!(isInterpreter(name) || takesScripts(name)) || shells.has(name)) return found;
       const rest = words.slice(1);
+      const said = [...rest.map(({ text }) => text), rest.map(({ text }) => text).join(' '), ...input];
+      const found = projectFiles(words).flatMap((project) => projectCode(project, said));
+      if (!(isInterpreter(name) || takesScripts(name)) || shells.has(name)) return found;
       const scripts = takesScripts(name) ? scriptsOf(rest) : [...rest, ...modulesOf(rest)];
       const script = scripts.find(({ text }) => !text.startsWith('-'));
       const named = scripts.flatMap((word) => {
@@ -164,7 +188,7 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
         return (held?.texts ?? []).map((text) => ({ text, lines: linesInCode(name, text) }));
       });
       const known = [...found, ...named].map(({ text }) => text);
-      return [...found, ...named, ...imported([...rest.map(({ text }) => text), ...known], name)];
+      return [...found, ...named, ...imported([...said, ...known], name)];
     },
   };
 }

@@ -73,7 +73,7 @@ export function createStarted({ names, given, named, files, directories, doubts,
     // A program of any name may lie where the line has others looked for.
     if (program.text.includes('/') || names.isGiven('PATH')) files.start(words, around);
     const read = codeRead(words, around.input).map((text) => linesInCode(name, text));
-    for (const lines of [...read, ...files.code(words).map((one) => one.lines)]) {
+    for (const lines of [...read, ...files.code(words, around.input).map((one) => one.lines)]) {
       for (const payload of codeLines(lines)) reveal(payload, name, { ...around, input: [], origins: [] });
     }
     // Bash expands a value once more where it takes it for a number or a name.
