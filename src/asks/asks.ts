@@ -6,6 +6,7 @@ import { type Actor, answerAsk, type Answered, type AnswerInput, takesUp } from 
 import { type RaiseDeps, type RaiseInput, raiseAsk } from './raise.ts';
 import { createVerdicts } from './verdicts.ts';
 import { type WaitDeps, waitForVerdict } from './wait.ts';
+import { noSuch } from '../text/ids.ts';
 
 export type AsksDeps = RaiseDeps & {
   readonly feed: Feed;
@@ -52,11 +53,11 @@ export function createAsks(deps: AsksDeps) {
   const find = (part: string): Ask => {
     const exact = rows.get(part);
     if (exact !== undefined) return fresh(exact);
-    const candidates = part.replace(/^ask_/, '').length < 4 ? [] : rows.candidates(part);
+    const candidates = rows.candidates(part);
     const [id, ...others] = candidates;
     const ask = id === undefined ? undefined : rows.get(id);
     if (ask === undefined) {
-      throw new RuntimeError('not_found', `no such ask: ${part}`, { hints: ['reins approvals list'] });
+      throw new RuntimeError('not_found', noSuch('ask', part), { hints: ['reins approvals list'] });
     }
     if (others.length > 0)
       throw new RuntimeError('ambiguous_id', `"${part}" names several asks: ${candidates.join(', ')}`);

@@ -6,6 +6,7 @@ import { instructionsLine } from '../view/instructions-line.ts';
 import { stepLine } from '../view/step-line.ts';
 import { stepValues } from '../view/run-lines.ts';
 import type { Context } from './context.ts';
+import { traceLine, traceRecord } from './trace-lines.ts';
 
 /** What stderr tells of a run while it goes on (06 §8.3). */
 export type Progress = {
@@ -149,9 +150,8 @@ export function createProgress(
     },
     event: (event) => {
       quietSince = process.now();
-      if (globals.trace && event.kind !== 'step_chunk' && event.kind !== 'tool_output') {
-        terminal.err(`${traceLine(event)}\n`);
-      }
+      const traced = globals.trace ? traceLine(event) : null;
+      if (traced !== null) terminal.err(`${traced}\n`);
       show(event);
     },
     finished: async (result) => {
@@ -179,22 +179,6 @@ async function stepLines(context: Context, result: RunResult, debug: boolean): P
   return lines;
 }
 
-const pair = (key: string, value: unknown): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // Quoted as JSON when it is needed; that also keeps control characters out of the line.
-  return `${key}=${/^[\w@%+:,./-]+$/.test(text) ? text : JSON.stringify(text)}`;
-};
-
-const traceRecord = (ts: string, msg: string, members: Readonly<Record<string, unknown>>): string =>
-  [
-    pair('ts', ts),
-    pair('level', members['level'] === 'warn' ? 'warn' : 'info'),
-    pair('msg', msg),
-    ...Object.entries(members)
-      .filter(([key, value]) => key !== 'level' && value !== undefined && value !== null)
-      .map(([key, value]) => pair(key, value)),
-  ].join(' ');
-
 /** The first line of `--trace`: what the run uses. */
 async function traceHead(context: Context, started: RunStarted): Promise<string> {
   const report = await (await context.client()).doctor({ probe: false });
@@ -214,20 +198,4 @@ async function traceHead(context: Context, started: RunStarted): Promise<string>
     instructions: started.instructions?.map(instructionsLine).join('; '),
     trimmed: started.trimmed === 0 ? null : started.trimmed,
   });
-}
-
-/** Members that hold what was said, asked or answered: a trace has sizes and names only (08 §11.5). */
-const content = new Set(['args', 'result', 'output', 'diff', 'text', 'data', 'usage']);
-
-function traceLine(event: RunEvent): string {
-  const { kind, timestamp, v: _version, seq, run_id, session_id, chain_id: _chain, ...own } = event;
-  const members: Record<string, unknown> = { run_id, session_id, seq };
-  for (const [key, value] of Object.entries(own)) {
-    if (content.has(key)) continue;
-    const name = key === 'task_id' ? 'task' : key;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) members[name] = value;
-    else if ('name' in value) members[name] = value.name;
-    else if ('class' in value) members[name] = value.class;
-  }
-  return traceRecord(timestamp, kind, members);
 }

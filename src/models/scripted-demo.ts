@@ -331,7 +331,7 @@ export const demoScript: Script = {
   turns: [...promptTurns, ...tourTurns, ...talkTurns],
   fallback: {
     text: say(
-      'I am a script and have no answer to that. Two commands add a real model: reins backend add local --type ollama, and reins config set default-model qwen2.5:7b.',
+      'I am a script and have no answer to that. For a real model: reins init ollama (or openai, gemini, anthropic), then reins config set default-model and its name.',
     ),
   },
 };

@@ -142,7 +142,8 @@ export function createBackends(deps: BackendsDeps) {
     }
     const url = given ?? provider.defaultUrl;
     if (url === null || url === '') {
-      throw new RuntimeError('usage', `${withArticle(type)} backend needs --url`, {
+      const why = type === 'local' ? ` where there is no ${join(deps.home, 'models')}` : '';
+      throw new RuntimeError('usage', `${withArticle(type)} backend needs --url${why}`, {
         hints: [`reins backend add <name> --type ${type} --url <url>`],
       });
     }

@@ -4,7 +4,7 @@ import type { Backends } from './backends.ts';
 import type { Settings } from './settings.ts';
 
 export type ProviderSetUpDeps = {
-  readonly settings: Pick<Settings, 'getConfig' | 'setConfig'>;
+  readonly settings: Pick<Settings, 'getConfig' | 'setConfig' | 'unsetConfig'>;
   readonly backends: Pick<Backends, 'addBackend' | 'listBackends'>;
 };
 
@@ -33,6 +33,7 @@ export function createProviderSetUp(deps: ProviderSetUpDeps) {
     const type = provider as ProviderType;
     const wanted: Setting[] = [{ key: 'default-provider', value: provider }];
     if (type === 'scripted') wanted.push({ key: 'default-model', value: 'demo' });
+    const notes = type === 'scripted' ? [] : await leaveDemo();
     const settings: Setting[] = [];
     for (const setting of wanted) {
       const { value, source } = await deps.settings.getConfig(setting);
@@ -41,9 +42,19 @@ export function createProviderSetUp(deps: ProviderSetUpDeps) {
       settings.push(setting);
     }
     const keyVariable = byItself[type];
-    if (keyVariable === undefined) return { settings, notes: [`reins backend add ${type} --type ${type} --url <url>`] };
-    return { settings, notes: (await isRegistered(type)) ? [] : await register(type, keyVariable) };
+    if (keyVariable === undefined) notes.push(`reins backend add ${type} --type ${type} --url <url>`);
+    else if (!(await isRegistered(type))) notes.push(...(await register(type, keyVariable)));
+    return { settings, notes };
   };
+
+  /** What `init scripted` has set is no model of any other provider. @returns notes for the operator */
+  async function leaveDemo(): Promise<string[]> {
+    const provider = await deps.settings.getConfig({ key: 'default-provider' });
+    const model = await deps.settings.getConfig({ key: 'default-model' });
+    if (provider.value !== 'scripted' || model.source !== 'set' || model.value !== 'demo') return [];
+    await deps.settings.unsetConfig({ key: 'default-model' });
+    return ['default-model = demo is no longer set: it is the model of the script'];
+  }
 
   async function isRegistered(type: ProviderType): Promise<boolean> {
     return (await deps.backends.listBackends()).some((backend) => backend.type === type && !backend.builtIn);

@@ -87,7 +87,8 @@ export function refusal(
       const served = resolution.served.slice(0, mostListed);
       const more = resolution.served.length - served.length;
       const parts = [
-        `No backend serves ${names}`,
+        // Those of other types are not asked.
+        `No backend${wanted.types.length === 0 ? '' : ` of type ${wanted.types.join(' or ')}`} serves ${names}`,
         ...(dropped.length > 0 ? [`left out: ${dropped.join('; ')}`] : []),
         ...(served.length > 0
           ? [`served: ${served.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]

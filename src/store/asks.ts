@@ -5,6 +5,7 @@ import type { PolicyState } from '../schema/run.ts';
 import { readJson } from '../text/read-json.ts';
 import { noPolicy } from './damaged.ts';
 import type { Sql, SqlValue } from './sql.ts';
+import { idPart } from '../text/ids.ts';
 
 /** A question as it is written down: the columns of an ask that it has from the start. */
 export type NewAsk = Pick<
@@ -262,7 +263,8 @@ export function createAsks(sql: Sql, tenant: string) {
      * which is a hundredth of the table; the `+` keeps the index of tenants, which lies beside the table, out of it.
      */
     candidates(part: string): string[] {
-      const text = part.replace(/^ask_/, '');
+      const text = idPart(part);
+      if (text === null) return [];
       return sql
         .all<{ id: string }>(
           `SELECT id FROM asks WHERE +tenant_id = ?

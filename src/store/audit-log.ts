@@ -4,6 +4,7 @@ import { auditHash, genesis } from './audit.ts';
 import type { Noted } from './audit-anchors.ts';
 import { excuses, lossOf, restoredIn, saidIn } from './audit-restored.ts';
 import type { Sql, SqlValue } from './sql.ts';
+import { idPart } from '../text/ids.ts';
 
 type StoredRow = Omit<AuditRow, 'body'> & { readonly body: string };
 
@@ -43,8 +44,8 @@ export function createAuditLog(sql: Sql, tenant: string) {
   return {
     /** Runs of which there are rows, or which are still recorded, by an id or its beginning or end, at most 20. */
     runsNamed(part: string): string[] {
-      const text = part.replace(/^run_/, '');
-      if (text.length < 4) return [];
+      const text = idPart(part);
+      if (text === null) return [];
       const like = (id: string) => `(${id} = ? OR substr(${id}, 5, ?) = ? OR substr(${id}, -?) = ?)`;
       const given = [tenant, part, text.length, text, text.length, text];
       return sql.column<string>(

@@ -11,6 +11,7 @@ import { wasDenied } from './denied.ts';
 import { answerOf, readOutput } from './run-output.ts';
 import { type Counters, noCounters } from './runs.ts';
 import type { Sql, SqlValue } from './sql.ts';
+import { idPart } from '../text/ids.ts';
 
 /** A run with the names of what it belongs to. Times are milliseconds. */
 export type RecordedRun = Omit<Row, JsonColumn | 'answer'> & {
@@ -153,8 +154,8 @@ export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonl
 
     /** Ids that are the given one, or begin or end with it behind `run_`, at most 20. */
     candidates(part: string): string[] {
-      const text = part.replace(/^run_/, '');
-      if (text.length < 4) return [];
+      const text = idPart(part);
+      if (text === null) return [];
       return sql.column<string>(
         `SELECT id FROM runs WHERE tenant_id = ? AND (id = ? OR substr(id, 5, ?) = ? OR substr(id, -?) = ?) ORDER BY id LIMIT 20`,
         tenant,

@@ -27,3 +27,16 @@ export function ulid(
 
 /** An id with its kind in front, as people meet it: `run_`, `ask_`, `call_`. */
 export const newId = (kind: 'run' | 'ask' | 'call', now: number): string => `${kind}_${ulid(now)}`;
+
+/** Characters that an end or a beginning of an id must have to stand for it. */
+const leastOfId = 4;
+
+/** The id without its kind where it is long enough to look for (03 §1.1); else null. */
+export function idPart(part: string): string | null {
+  const text = part.replace(/^(?:run|ask|call)_/, '');
+  return text.length < leastOfId ? null : text;
+}
+
+/** Why nothing was found by such a part. */
+export const noSuch = (what: 'run' | 'ask', part: string): string =>
+  `no such ${what}: ${part}${idPart(part) === null ? `; ${leastOfId} characters of an id are the least` : ''}`;

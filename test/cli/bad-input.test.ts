@@ -318,7 +318,7 @@ describe('backends', () => {
     expect([code, stdout, stderr]).toEqual([
       7,
       '',
-      'reins: No backend serves "nosuch"; served: far/m\n  reins model list\n',
+      'reins: No backend of type vllm serves "nosuch"; served: far/m\n  reins model list\n',
     ]);
   });
 

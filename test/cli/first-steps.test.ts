@@ -77,6 +77,39 @@ test('what init writes down is noted for the database that it has made, also whe
   expect(JSON.parse(check.stdout)).toMatchObject({ ok: true, copies: [], noted: 1 });
 });
 
+test('a real model takes the place of the script with one command, and no demo stays behind', async () => {
+  await world.run(['init', 'scripted']);
+  const added = await world.run(['backend', 'add', 'local', '--type', 'ollama', '--url', 'http://127.0.0.1:9']);
+  expect(added.stderr).toBe(
+    'default-provider is scripted: others are asked only where a run names them; ' +
+      'reins config set default-provider ollama\n',
+  );
+  const refused = await world.run(['--model', 'qwen2.5:7b', 'hi']);
+  expect(refused).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('No backend of type scripted serves "qwen2.5:7b"; served: scripted/demo'),
+  });
+  const init = await world.run(['init', 'ollama']);
+  expect(init.stdout).toMatch(/^Set default-provider = ollama$/m);
+  expect(init.stderr).toContain('default-model = demo is no longer set: it is the model of the script\n');
+  expect((await world.run(['config', 'get', 'default-model'])).stdout).toBe('qwen2.5:7b\n');
+  await world.run(['config', 'set', 'default-model', 'demo']);
+  await world.run(['init', 'openai']);
+  expect((await world.run(['config', 'get', 'default-model'])).stdout).toBe('demo\n');
+});
+
+test('a question that is withdrawn leaves its run at rest, and says how it goes on', async () => {
+  await world.run(['init', 'scripted']);
+  expect((await world.run(['--on-ask', 'suspend', 'write a note'])).code).toBe(4);
+  const [{ id, run_id }] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
+  expect(await world.run(['approvals', 'respond', id, '--cancel'])).toMatchObject({
+    code: 0,
+    stdout: `cancelled ${id}\n`,
+    stderr: `its run rests: reins state resume ${run_id} goes on without the call, reins state cancel ${run_id} ends it\n`,
+  });
+  expect((await world.run(['state', 'resume', run_id])).code).toBe(0);
+});
+
 test('init says on stderr what comes next', async () => {
   const bare = await world.run(['init']);
   expect(bare.stderr).toBe('Next: reins backend add local --type ollama   or   reins init scripted (offline demo)\n');

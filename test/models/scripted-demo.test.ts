@@ -208,7 +208,7 @@ describe('a conversation', () => {
 
   it('says that it is a script, and the two commands that add a model, where it has no answer', async () => {
     expect(last(await talk('Why is the sky blue?', []))).toBe(
-      '(scripted demo) I am a script and have no answer to that. Two commands add a real model: reins backend add local --type ollama, and reins config set default-model qwen2.5:7b.',
+      '(scripted demo) I am a script and have no answer to that. For a real model: reins init ollama (or openai, gemini, anthropic), then reins config set default-model and its name.',
     );
   });
 });

@@ -75,7 +75,9 @@ describe('adding', () => {
   });
 
   it('takes the models directory of the user for a local backend, when it is there', async () => {
-    expect(await refusal(add({ type: 'local' }))).toBe('usage: a local backend needs --url');
+    expect(await refusal(add({ type: 'local' }))).toBe(
+      `usage: a local backend needs --url where there is no ${join(rooms.home.home, 'models')}`,
+    );
     mkdirSync(join(rooms.home.home, 'models'));
     expect((await add({ type: 'local' })).backend.baseUrl).toBe(join(rooms.home.home, 'models'));
     expect((await add({ name: 'c', type: 'local', url: 'm' })).backend.baseUrl).toBe(join(rooms.home.workspace, 'm'));

@@ -205,7 +205,7 @@ describe('defaults and registration', () => {
     const builtin = await rooms.models.defaults({ model: null, provider: null });
     expect(await obstacle({ ...builtin, models: ['zz'] })).toMatchObject({
       code: 'setup_unhealthy',
-      message: expect.stringMatching(/^No backend serves "zz"/),
+      message: expect.stringMatching(/^No backend of type ollama serves "zz"/),
       hints: ['reins model list'],
     });
     await configure('default-model', 'llama3.2:3b');

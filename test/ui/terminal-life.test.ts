@@ -1,4 +1,5 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addScript, createProject, tester, type World, writingTurns } from '../cli/world.ts';
 import { program } from '../support/run-cli.ts';
@@ -59,6 +60,32 @@ describe('opening', () => {
     expect([result.code, result.stderr]).toEqual([
       2,
       'reins: the terminal UI needs a terminal on stdin and stdout\n  reins tui --help\n',
+    ]);
+  });
+
+  test('the lines of a trace go to the file of --trace-file, once each and without what is said', async () => {
+    const terminal = open(['tui', '--trace-file', 'trace.log']);
+    await ready(terminal);
+    terminal.type('hello there\r');
+    await terminal.until((rows) => rows.some((row) => row.includes('You said: hello there')), 'the answer');
+    await ready(terminal);
+    terminal.type('\u0018\u0003');
+    await terminal.ended;
+    const file = join(world.workspace, 'trace.log');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    for (const line of lines) expect(line).toMatch(/^ts=\S+ level=(?:info|warn) msg=\w+ run_id=run_\w+ /);
+    const kinds = lines.map((line) => / msg=(\w+)/.exec(line)?.[1]);
+    expect([kinds[0], kinds.at(-1)]).toEqual(['chain_started', 'chain_completed']);
+    expect(new Set(lines).size).toBe(lines.length);
+    expect(lines.join()).not.toMatch(/hello there|step_chunk/);
+  });
+
+  test('one message beside the screen takes no such file', async () => {
+    const { code, stderr } = await world.run([...tester, 'chat', '--trace-file', 'trace.log', 'hi']);
+    expect([code, stderr.split('\n')[0]]).toEqual([
+      2,
+      'reins: --trace-file belongs to the full-screen terminal; --trace writes to stderr',
     ]);
   });
 

@@ -186,6 +186,7 @@ const respond: Handler = async (context) => {
       });
       recorded.push(ask);
       if (rests && ask.run_id !== null) resting.add(ask.run_id);
+      if (answer.outcome === 'cancel' && ask.run_id !== null) await sayRests(context, client, ask.run_id);
       await confirm(context, client, ask, resting.size > 0);
     } catch (error) {
       // Those before it stand, so their runs go on before it is said.
@@ -199,6 +200,13 @@ const respond: Handler = async (context) => {
   if (context.globals.format !== 'text') await context.printJson(recorded);
   return flags.bool('wait') === true ? waitForRuns(context, client, recorded) : 0;
 };
+
+/** A question that is withdrawn takes no run up that rested for it. */
+async function sayRests(context: Context, client: RuntimeClient, run_id: string): Promise<void> {
+  if ((await client.showRun({ run_id })).status !== 'suspended') return;
+  const id = (await shownIds(context, client, 'err', [run_id]))(run_id);
+  context.hint(`its run rests: reins state resume ${id} goes on without the call, reins state cancel ${id} ends it`);
+}
 
 /** At once: a later one may be refused, and this verdict stands all the same. stdout is the output of a run that goes on. */
 async function confirm(context: Context, client: RuntimeClient, ask: Ask, goesOn: boolean): Promise<void> {

@@ -53,7 +53,16 @@ const said = async (
 const add: Handler = async (context) => {
   const type = typeOf(context.invocation.flags.text('type'));
   const given = await fields(context);
-  return said(context, await (await context.client()).addBackend({ name: name(context), type, ...given }), 'added');
+  const client = await context.client();
+  const code = await said(context, await client.addBackend({ name: name(context), type, ...given }), 'added');
+  const provider = await client.getConfig({ key: 'default-provider' });
+  if (provider.source === 'set' && provider.value !== type) {
+    context.hint(
+      `default-provider is ${provider.value}: others are asked only where a run names them; ` +
+        `reins config set default-provider ${type}`,
+    );
+  }
+  return code;
 };
 
 const update: Handler = async (context) => {

@@ -19,6 +19,8 @@ const chat: Handler = async (context: Context) => {
       return (await import('./tui.ts')).openTui(context);
     throw new RuntimeError('usage', 'no message', { hints: ways(process.argv) });
   }
+  if (invocation.flags.has('trace-file'))
+    throw new RuntimeError('usage', '--trace-file belongs to the full-screen terminal; --trace writes to stderr');
   const onAsk = await resolveOnAsk(context, context.client);
   const client = await context.client();
   const session = invocation.flags.text('session') ?? environmentSession(context);

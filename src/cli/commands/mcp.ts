@@ -224,6 +224,7 @@ async function acceptCommand(context: Context, { name, command, args }: McpServe
     }
   }
   await (await context.client()).acceptMcpServer({ name, definition_sha256: null });
+  context.hint(`Its tools are looked at next: reins mcp diff ${name}`);
   if (context.globals.format === 'text') await context.print(`Accepted the program of "${name}".`);
   else await context.printJson({ accepted: [], command: true });
   return 0;

@@ -95,7 +95,7 @@ function isTaken(path: string): boolean {
 }
 
 const taken = (path: string): RuntimeError =>
-  new RuntimeError('already_exists', `--out: ${path} exists already`, { hints: [`ls -l ${quote(path)}`] });
+  new RuntimeError('already_exists', `--out: ${path} exists already: name another file`);
 
 function nothingRead(from: ImportFormat, unread: PolicyImport['unread']): RuntimeError {
   const [first] = unread;

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { userDirectories } from '../../app-options.ts';
+import type { RuntimeClient } from '../../client/operations.ts';
 import { toWire, usage } from '../../schema/errors.ts';
 import type { TuiOptions } from '../../../ui/options.ts';
 import type { App, Context, Handler } from '../context.ts';
@@ -11,6 +12,7 @@ import { buildStartRun, planOptions, readImages } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
 import { themesOf } from '../themes.ts';
 import { toTmux } from '../tmux-buffer.ts';
+import { tracedClient } from '../traced-client.ts';
 import { writeWhole } from '../write-file.ts';
 import { refuseUntrusted, untrustedContent } from '../trust-prompt.ts';
 
@@ -38,6 +40,8 @@ export const openTui: Handler = async (context: Context) => {
     opened ??= context.open((given) => ({ ...given, surface: 'tui', terminal: true }));
     return opened;
   };
+  const trace = tracer(context);
+  let client: Promise<RuntimeClient> | undefined;
   const editing = { ...environment, EDITOR: emptyAsNull(environment['EDITOR']) ?? 'vi' };
   const mode = modeOf(context);
   const once = new Set<string>();
@@ -46,7 +50,10 @@ export const openTui: Handler = async (context: Context) => {
     input: process.stdin(),
     output: terminal.stream('out'),
     errors: terminal.stream('err'),
-    client: async () => (await app()).client,
+    client: () => {
+      client ??= app().then((made) => tracedClient(made.client, trace));
+      return client;
+    },
     request: async (made) => {
       // The text is put in by the one who sends it.
       const empty = { type: 'string', value: '' } as const;
@@ -100,7 +107,7 @@ export const openTui: Handler = async (context: Context) => {
     toTmux: (text) => toTmux(environment, text),
     now: () => process.now(),
     terminalProgram: environment['TERM_PROGRAM'] ?? '',
-    trace: tracer(context),
+    trace,
     exit: (code) => process.leave(code),
     say: (line) => terminal.err(`${line}\n`),
     modeIsOpen: mode.from === 'default',
@@ -117,7 +124,7 @@ export const openTui: Handler = async (context: Context) => {
 /** Entries of the composer's history that are kept. */
 const mostHistory = 1000;
 
-/** Lines that would have gone to stderr; the screen is there (10 §1.2). @throws RuntimeError usage */
+/** Takes lines that would have gone to stderr; the screen is there (10 §1.2). @throws RuntimeError usage */
 function tracer({ invocation, globals }: Context): (text: string) => void {
   const path = invocation.flags.text('trace-file');
   if (path === null) {

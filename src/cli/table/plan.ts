@@ -11,13 +11,17 @@ export const planCommand: Command = {
     {
       name: 'new',
       purpose: 'Create a plan from a goal and make it the active one.',
-      arguments: [{ name: 'goal', many: true, help: 'What is to be reached.' }],
+      arguments: [{ name: 'goal', many: true, help: 'What is to be reached; also with --from.' }],
       flags: [
         { name: 'explore', kind: 'boolean', help: 'Look at the project first.' },
         { name: 'from', kind: 'path', value: 'file', help: 'Take the steps from this file.' },
         { name: 'planner-model', kind: 'string', value: 'm', config: 'planner-model', help: 'Model that plans.' },
       ],
-      examples: ['reins plan new "add retries to the client"', 'reins plan new --explore "document the build"'],
+      examples: [
+        'reins plan new "add retries to the client"',
+        'reins plan new --explore "document the build"',
+        'reins plan new --from steps.md "move to the new API"',
+      ],
       module: 'plan-run',
       exits: planExits,
       insideTool: 'refused',

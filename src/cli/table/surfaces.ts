@@ -49,7 +49,12 @@ const tui: Command = {
       config: 'tui-glyphs',
       help: 'Set of glyphs.',
     },
-    { name: 'trace-file', kind: 'path', value: 'path', help: 'Structured lines go to this file.' },
+    {
+      name: 'trace-file',
+      kind: 'path',
+      value: 'path',
+      help: 'The full-screen terminal writes the lines of --trace here.',
+    },
   ],
   examples: ['reins tui', 'reins tui --session work --plain'],
   exits: [130, 131, 143],
@@ -112,7 +117,11 @@ export const beamTable: Command = {
       module: 'beam-credentials',
       purpose: 'Set the password of the web app.',
       flags: [
-        { name: 'stdin', kind: 'boolean', help: 'Read it from standard input.' },
+        {
+          name: 'stdin',
+          kind: 'boolean',
+          help: 'Read it from standard input, behind a line with the current one if there is one.',
+        },
         { name: 'force', kind: 'boolean', help: 'Without the current password.' },
       ],
       examples: ['reins beam set-password', 'reins beam set-password --stdin'],

@@ -86,7 +86,12 @@ const chat: Command = {
       words: ['auto', 'unicode', 'ascii'],
       help: 'Glyphs of the full-screen terminal.',
     },
-    { name: 'trace-file', kind: 'path', value: 'path', help: 'Structured lines go to this file.' },
+    {
+      name: 'trace-file',
+      kind: 'path',
+      value: 'path',
+      help: 'The full-screen terminal writes the lines of --trace here.',
+    },
   ],
   examples: ['reins chat what changed since yesterday', 'reins chat --session work --trim 10 and now?'],
   exits: runExits,

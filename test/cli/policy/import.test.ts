@@ -196,7 +196,7 @@ host_executable(name="git", paths=["/usr/bin/git"])
     world.write('out.policy-test.json', '{}');
     const path = world.write('x.rules', rules);
     const again = () => world.run(['policy', 'import', '--from', 'codex', path, '--out', 'out.json']);
-    const refused = `reins: --out: ${world.workspace}/out.policy-test.json exists already\n`;
+    const refused = `reins: --out: ${world.workspace}/out.policy-test.json exists already: name another file\n`;
     expect(await again()).toMatchObject({ code: 2, stderr: expect.stringContaining(refused) });
     expect(existsSync(join(world.workspace, 'out.json'))).toBe(false);
     rmSync(join(world.workspace, 'out.policy-test.json'));
@@ -369,7 +369,10 @@ describe('policy import', () => {
       '--out',
       'out.json',
     ]);
-    expect([code, stderr.split('\n')[0]]).toEqual([2, `reins: --out: ${world.workspace}/out.json exists already`]);
+    expect([code, stderr.split('\n')[0]]).toEqual([
+      2,
+      `reins: --out: ${world.workspace}/out.json exists already: name another file`,
+    ]);
     expect(readFileSync(join(world.workspace, 'out.json'), 'utf8')).toBe('mine');
     expect((await world.run(['policy', 'import', 'settings.json'])).code).toBe(2);
     expect((await world.run(['policy', 'import', '--from', 'other'])).code).toBe(2);
