@@ -18,6 +18,9 @@ const commanded: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+const editors: ReadonlySet<string> = new Set('vi vim nvim view ex rvim ed red'.split(' '));
+/** A file right behind its command: `w!x`, `w>>x`, `:w./x`. */
+const written = new RegExp(`(?:[a-z](?:!|>>)|^[+:]+[a-z]{1,8}(?=[./~]))([^\\s;"'|]{1,${maxPath}})`, 'g');
 /** A word of such a command: what follows a blank, up to the next one or the end of its line. */
 const operand = new RegExp(`(?<=[ \\t])[^\\s;"']{1,${maxPath}}`, 'g');
 
@@ -29,7 +32,8 @@ export function pathsInCode(program: string, word: string): readonly string[] {
   const name = baseName(program);
   if (name === 'sed' || name === 'gsed') return firstGroups(sedFile, word, maxPlaces).map((file) => file.trim());
   if (!commanded.has(name)) return isInterpreter(name) ? literalsIn(word) : [];
-  const operands = (word.match(operand) ?? []).slice(0, maxPlaces);
+  const attached = editors.has(name) ? firstGroups(written, word, maxPlaces) : [];
+  const operands = [...(word.match(operand) ?? []).slice(0, maxPlaces), ...attached];
   // A command within another one ends with its bracket.
   return [
     ...literalsIn(word),

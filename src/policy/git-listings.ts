@@ -20,6 +20,8 @@ const gitLists: Readonly<Record<string, RegExp | null>> = {
 const gitDull: ReadonlySet<string> = new Set(
   'rev-parse merge-base describe tag remote rev-list symbolic-ref for-each-ref name-rev'.split(' '),
 );
+/** Options of `rev-parse` that print where its own files are, which are no files of the repository. */
+const gitPlaces = /^--(?:git-path|git-dir|git-common-dir|absolute-git-dir|shared-index-path)$/;
 /** Of a commit only numbers and dates: whatever else it says somebody has written. */
 const plainFormat = /^--(?:format|pretty)=(?:format:)?(?:%[HhTtPp]|%[ac][dDrtiIs]|[\s:_-])+$/;
 
@@ -32,6 +34,7 @@ export function git(rest: readonly CommandWord[]): Reached {
   if (subcommand === 'rev-parse' && behind.some(({ text }) => text === '--show-toplevel')) {
     return oneOf({ ...whole, places: [here] });
   }
+  if (subcommand === 'rev-parse' && behind.some(({ text }) => gitPlaces.test(text))) return anywhere;
   if (subcommand === 'branch' && behind.some(({ text }) => text === '--show-current')) return nothing;
   if (option === undefined || (option !== null && !behind.some(({ text }) => option.test(text)))) {
     const plain = subcommand === 'log' || subcommand === 'show' ? plainFormat : null;

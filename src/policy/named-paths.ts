@@ -158,7 +158,10 @@ function piecesOf(text: string): readonly string[] {
     const at = text.indexOf(separator);
     if (at !== -1) pieces.push(text.slice(at + 1));
   }
-  return pieces.length === 1 ? pieces : [...pieces, ...text.split(/[=@:,;<]/, maxPieces)];
+  if (pieces.length === 1) return pieces;
+  const all = [...pieces, ...text.split(/[=@:,;<]/, maxPieces)];
+  // Some settings stand with blanks around the sign: `post_file = .env`.
+  return /\s/.test(text) ? [...all, ...all.map((piece) => piece.trim())] : all;
 }
 
 /** Most letters of a bundle of options that are looked behind. */

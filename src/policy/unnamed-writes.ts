@@ -34,6 +34,10 @@ export function unnamedWrite({ words: [program, ...rest] }: FoundCommand): strin
   const texts = rest.map(({ text }) => text);
   if (name === 'crontab') return texts.some((text) => /^-[a-z]*l/.test(text)) ? null : 'the crontab of a user';
   if (name === 'systemctl') return texts.includes('--user') ? enabled(texts) : null;
+  if (name === 'curl') return texts.some((text, index) => isMade(text, texts[index - 1] ?? '')) ? madeName : null;
+  if (name === 'git' && texts.some((text) => /^--template(?:=.|$)|^init\.templatedir=./i.test(text))) {
+    return `${hooks}, which git takes from a template`;
+  }
   const plain = texts.filter((text, index) => !text.startsWith('-') && !/^-[Cc]$/.test(texts[index - 1] ?? ''));
   if (name === 'git' && plain[0] === 'config') return configured(texts, plain.slice(1));
   const own = Object.hasOwn(writers, name) ? writers[name] : undefined;
@@ -43,6 +47,14 @@ export function unnamedWrite({ words: [program, ...rest] }: FoundCommand): strin
     ? null
     : `${file}, which ${name} ${pattern.exec(line)?.[0] ?? ''} writes`.replace('  ', ' ');
 }
+
+const madeName = 'a file whose name curl makes of what it gets';
+
+/** `-o '#1/x'`: a part of the address. `-w '%output{x}'`: whatever curl prints. */
+const isMade = (text: string, before: string): boolean =>
+  /%output\{/.test(text) ||
+  (/#[0-9]/.test(text) &&
+    /^(?:-[A-Za-z]*o|--output)(?:$|=|(?<=o).)/.test(/^(?:-[A-Za-z]*o|--output)$/.test(before) ? before : text));
 
 const enabled = (texts: readonly string[]): string | null =>
   texts.some((text) => /^(?:(?:re)?enable|link|edit|preset|mask)$/.test(text))

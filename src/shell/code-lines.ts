@@ -70,7 +70,7 @@ export const takesScripts = (name: string): boolean => awks.has(name) || isSed(n
 /** The files behind `-f`. */
 export const scriptsOf = (rest: readonly CommandWord[]): readonly CommandWord[] =>
   rest.flatMap((word, index): readonly CommandWord[] => {
-    const option = /^(?:-[nrEsuz]*f|--file=?)/.exec(word.text)?.[0];
+    const option = /^(?:-[nrEsuz]*f|--fi(?:le?)?=?)/.exec(word.text)?.[0];
     if (option === undefined) return [];
     return option === word.text ? rest.slice(index + 1, index + 2) : [literalWord(word.text.slice(option.length))];
   });
@@ -81,12 +81,12 @@ export function linesOfSed(rest: readonly CommandWord[]): CodeLines {
   let operand: string | null = null;
   for (let at = 0; at < rest.length; at += 1) {
     const text = rest[at]?.text ?? '';
-    const option = /^(?:-[nrEsuz]*e|--expression=?)/.exec(text)?.[0];
+    const option = /^(?:-[nrEsuz]*e|--e[a-z]*=?)/.exec(text)?.[0];
     if (option !== undefined) {
       const attached = option.length < text.length;
       if (!attached) at += 1;
       given.push(attached ? text.slice(option.length) : (rest[at]?.text ?? ''));
-    } else if (/^(?:-[nrEsuz]*[fl]|--file|--line-length)$/.test(text)) {
+    } else if (/^(?:-[nrEsuz]*[fl]|--fi(?:le?)?|--l[a-z-]*)$/.test(text)) {
       at += 1;
     } else if (!text.startsWith('-')) {
       operand ??= text;

@@ -55,8 +55,10 @@ export const escapes: Readonly<Record<string, readonly RegExp[]>> = {
   ...each('m4', [/syscmd\([ \t]{0,16}`?([^')]+)/g]),
   ...each('make gmake bmake', [
     /\$[({]shell[ \t]+([^)}\n]+)/g,
-    /^\t[ \t]*[@+-]*(.+)/gm,
-    /^[^\n:=#]+::?[^\n=;]*;[ \t]*(.+)/gm,
+    // Behind a tab, or what `.RECIPEPREFIX` says.
+    /^[\t>|!%&*^~][ \t]*[@+-]*(.+)/gm,
+    /^[^\n:=#]+::?[^\n=;]*;[ \t]*[@+-]*(.+)/gm,
+    /!=[ \t]*(.+)/g,
   ]),
   ...each('crontab', [/^[ \t]*(?:@\w+|(?:[^\s#]\S*[ \t]+){5})[ \t]*(.+)/gm]),
 };

@@ -22,6 +22,8 @@ const maxWords = 20_000;
 /** Tables of bash from a name to what it starts. */
 const renaming: ReadonlySet<string> = new Set(['BASH_ALIASES', 'BASH_CMDS']);
 
+const exporting = /^(?:-[A-Za-z]*a[A-Za-z]*|allexport)$/;
+
 /** Every command of a call, those in the words of others among them. */
 export type Found = {
   readonly commands: readonly FoundCommand[];
@@ -60,6 +62,8 @@ function createFinder(parse: ParseScript | null) {
   let outerOrigins: readonly Origin[] = [];
   /** Something in the line may run again, or later than it stands: a loop, a function, a trap. */
   let repeats = false;
+  /** What is given to a name is in the environment of all that is started behind it (`set -a`). */
+  let exportsAll = false;
 
   const doubts: Doubts = {
     unread: (why) => {
@@ -109,17 +113,20 @@ function createFinder(parse: ParseScript | null) {
     [outer, outerOrigins] = before;
   };
 
-  const assign = ({ name, words, certain, append }: Extract<Step, { kind: 'values' }>, around: Around): void => {
+  const assign = (step: Extract<Step, { kind: 'values' }>, around: Around): void => {
+    const { name, words, certain, append } = step;
+    const given = step.given === true || exportsAll;
     // The reading with the latest values comes first, and its value is the latest.
     const values = words.flatMap((word) =>
       [...names.readings([word])].reverse().flatMap((choice) => expand(word, choice)),
     );
     const at = directories.current();
     // Nothing is started by it: it counts as revealed, and stands in no list of commands that is granted.
-    if (values.length > 0) commands.push({ words: [], redirects: [], values, directories: at, revealed: true });
+    if (values.length > 0) commands.push({ words: [], redirects: [], values, given, directories: at, revealed: true });
     if (name === null) return;
     names.give(name, values, { certain, append });
     if (widening.has(name)) unnamed ??= `with ${name} patterns stand for other files`;
+    if (name === 'GIT_TEMPLATE_DIR') unnamed ??= 'git takes hooks from the template that it names';
     if (renaming.has(name)) unnamed ??= `a name is given to another program: ${name}`;
     for (const value of values) for (const payload of valuePayloads(name, value)) reveal(payload, name, around);
   };
@@ -185,6 +192,7 @@ function createFinder(parse: ParseScript | null) {
     const patched = inputs.patchesOf(words, redirects, around);
     const values = [...read, ...listsRead(words, around.origins), ...patched.names];
     const { patches } = patched;
+    if (baseName(words[0]?.text ?? '') === 'set' && words.some(({ text }) => exporting.test(text))) exportsAll = true;
     directories.during(words, () => {
       const own = { words, redirects, values, directories: directories.current(), revealed: isRevealed };
       commands.push(patches.length === 0 ? own : { ...own, patches });

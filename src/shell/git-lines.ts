@@ -60,7 +60,7 @@ export function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
   );
   if (subcommand === 'remote-ext') found.push(...operands.map(unescaped));
   if (subcommand === 'config') found.push(...configLine(operands));
-  const runs = subcommand === 'bisect' ? 'run' : subcommand === 'submodule' ? 'foreach' : null;
+  const runs = subcommand === 'bisect' ? 'run' : /^submodule(?:--helper)?$/.test(subcommand) ? 'foreach' : null;
   const run = runs === null ? -1 : operands.findIndex(({ text }) => text === runs);
   if (subcommand === 'for-each-repo') found.push(...joined([{ ...gitWord }, ...operandsBehind(operands)]));
   if (run !== -1) found.push(...joined(operands.slice(run + 1).filter(({ text }) => text !== '--recursive')));
@@ -108,13 +108,17 @@ export const isGitConfig = (text: string): boolean => /^(?:\s|[#;][^\n]*\n)*\[[\
 /** What the settings of a file start. */
 export function linesOfConfig(text: string): readonly CommandWord[] {
   let section = '';
-  return text.split('\n').flatMap((line) => {
-    const [, head, name = '', key, value = ''] =
-      /^[ \t]*(?:\[([\w.-]+)(?:[ \t]+"([^"]*)")?\])?[ \t]*(?:([\w-]+)[ \t]*=[ \t]*(.*))?$/.exec(line) ?? [];
-    if (head !== undefined) section = name === '' ? head : `${head}.${name}`;
-    if (key === undefined) return [];
-    return settingLine(literalWord(`${section}.${key}=${value.replace(/^"(.*)"[ \t]*$/, '$1')}`));
-  });
+  // A line that ends with a backslash goes on in the next one.
+  return text
+    .replace(/\\\n/g, '')
+    .split('\n')
+    .flatMap((line) => {
+      const [, head, name = '', key, value = ''] =
+        /^[ \t]*(?:\[([\w.-]+)(?:[ \t]+"([^"]*)")?\])?[ \t]*(?:([\w-]+)[ \t]*=[ \t]*(.*))?$/.exec(line) ?? [];
+      if (head !== undefined) section = name === '' ? head : `${head}.${name}`;
+      if (key === undefined) return [];
+      return settingLine(literalWord(`${section}.${key}=${value.replace(/^"(.*)"[ \t]*$/, '$1')}`));
+    });
 }
 
 /** `git config name value`, also behind `set`: what `-c name=value` says for one command. */

@@ -31,19 +31,22 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
   ...loose(
     'fakeroot fakechroot eatmydata torsocks torify proxychains proxychains4 dbus-run-session xvfb-run systemd-inhibit ' +
       'systemd-cat caffeinate tini dumb-init catchsegv chronic unbuffer valgrind pkexec run0 ccache sccache distcc icecc bear ' +
-      'scan-build intercept-build ifne heaptrack',
+      'scan-build intercept-build ifne heaptrack catatonit',
     { operands: 0 },
   ),
-  ...loose('taskset linux32 linux64 i386 x86_64 setarch chrt gosu su-exec setuidgid envdir envuidgid envchain', {
-    operands: 1,
-  }),
+  ...loose(
+    'taskset linux32 linux64 i386 x86_64 setarch chrt gosu su-exec setuidgid s6-setuidgid envdir envuidgid envchain',
+    {
+      operands: 1,
+    },
+  ),
   ...loose(
     'uname26 prlimit setpriv capsh runcon sg newgrp numactl cpulimit cgexec bwrap firejail proot faketime dbus-launch ' +
       'ssh-agent gpg-agent daemonize start-stop-daemon run-parts run-one chpst softlimit rlwrap logsave sem rush ' +
       'concurrently gdb lldb rr zellij mosh pdsh dsh expect socat nix-shell lxc-attach ' +
       'distrobox sshpass autossh et pee ts xe xjobs clush wsl arch xcrun choom setlock nq tsp abduco dtach arch-chroot ' +
       'env-cmd lockf mispipe coreutils uutils sandbox-exec rust-parallel reflex plink pssh parallel-ssh chokidar onchange ' +
-      'systemd-nspawn schroot nsjail execlineb flatpak-spawn lima chruby-exec scl watchman ttyrec summon',
+      'systemd-nspawn schroot nsjail execlineb flatpak-spawn lima chruby-exec scl watchman ttyrec summon daemon rsh tcpserver',
   ),
   ...loose('nodemon', { values: '-e --ext -w --watch -i --ignore -d --delay --signal --config --cwd' }),
   ...loose('cross-env', { operands: 0 }),
@@ -58,7 +61,7 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
     values:
       '-n --command-name -w --warmup -r --runs -m --min-runs -M --max-runs -u --time-unit --style --sort --export-json',
   }),
-  ...loose('tmux', { values: '-s -n -t -x -y -L -f -e -T', flags: '-d -A -D -P -E -X -a -b -h -k -v -u -2' }),
+  ...loose('tmux byobu', { values: '-s -n -t -x -y -L -f -e -T', flags: '-d -A -D -P -E -X -a -b -h -k -v -u -2' }),
   ...loose('screen', { values: '-S -t -c -T -e -h -p -r -R -x -d -D' }),
   ...loose('xterm urxvt', { values: '-T -title -n -name -class -geometry -fn -bg -fg -tn' }),
   ...loose('x-terminal-emulator gnome-terminal konsole xfce4-terminal kitty alacritty foot wezterm', {
@@ -120,5 +123,6 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
   ...loose('n', only('exec run')),
   ...loose('mix', only('cmd')),
   ...loose('brew', only('sh exec')),
+  ...loose('i3-msg swaymsg', on('exec')),
   ...loose('launchctl', only('submit')),
 };

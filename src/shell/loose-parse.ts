@@ -51,12 +51,17 @@ export function loosePart(part: { readonly type: string; readonly text: string }
       return part.text.startsWith('$\u007b')
         ? 'a group of commands in an expansion means something else in another shell'
         : null;
+    case 'ArithmeticExpansion':
+      return isOldArithmetic(part) ? '$[..] means something else in another shell' : null;
     case 'Literal':
       return looseText(part.text);
     default:
       return null;
   }
 }
+
+/** `$[..]`, which only bash has: for others the text goes on behind it, with whatever commands stand in it. */
+export const isOldArithmetic = (part: { readonly text: string }): boolean => part.text.startsWith('$[');
 
 /** Unquoted text in which an opener was left as it is. */
 export const looseText = (text: string): string | null =>

@@ -21,7 +21,7 @@ export const sshSetting =
   (program: boolean): LineIn =>
   (value) => [...sshCommand(value), ...(program ? [value] : [])];
 
-const sshCommand = behindText(/^(?:(?:proxy|local|knownhosts|remote)command|xauthlocation)[= ]/i);
+const sshCommand = behindText(/^\s*(?:(?:proxy|local|knownhosts|remote)command|xauthlocation)(?:\s*=\s*|\s+)/i);
 
 export const tarLine: LineIn = (value) =>
   /^(?:dot|echo|bell|sleep|ttyout|totals|wait)\b/.test(value.text) ? [] : behindText(/^(?:exec=)?/)(value);

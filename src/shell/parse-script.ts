@@ -1,7 +1,7 @@
 import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import { expandingLine, substitutes } from './assigned.ts';
-import { looseCommand, looseDelimiter } from './loose-parse.ts';
+import { isOldArithmetic, looseCommand, looseDelimiter } from './loose-parse.ts';
 import type { Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { hereText, tooOpen } from './script-text.ts';
 import { createWordReader, givenByCaller } from './word-reader.ts';
@@ -49,6 +49,8 @@ function foreignConstruct(node: SyntaxNode): string | null {
       return '[[..]]';
     case 'TestBinary':
       return /^[<>]$|=~/.test(node.operator) ? '[[..]]' : null;
+    case 'ArithmeticExpansion':
+      return isOldArithmetic(node) ? '$[..]' : null;
     default:
       return null;
   }
@@ -95,6 +97,9 @@ function createWalk(text: string) {
     if (nodes > maxNodes) beyond('the line has too many parts');
     const foreign = foreignConstruct(node);
     if (foreign !== null) fail(`${foreign} means something else in another shell`);
+    // What stands on a line of its own there is a command where `[[` is a program.
+    if (node.type === 'TestCommand' && !/^\[\[.*\]\]$/.test(text.slice(node.pos, node.end)))
+      fail('[[..]] over several lines means something else in another shell');
     const before = unsure;
     if (!straight.has(node.type) || (node.type === 'Statement' && node.background === true)) unsure += 1;
     visitNode(node, inner);
@@ -173,7 +178,7 @@ function createWalk(text: string) {
         add({ kind: 'loop' });
         return;
       case 'Assignment':
-        assignment(node, inner, false);
+        assignment(node, inner, { certain: false, given: false });
         return;
       case 'TestUnary':
         expandedLater(node.operand.value, inner);
@@ -230,15 +235,24 @@ function createWalk(text: string) {
         const argument = node.name !== undefined && part.pos > node.name.pos;
         if (argument) words.push(declared(part, depth));
         // In front of a command it holds for that one only, and not for its own words.
-        assignment(part, depth, (argument || node.name === undefined) && unsure === 0);
+        const given = !argument && node.name !== undefined;
+        assignment(part, depth, { certain: !given && unsure === 0, given });
       }
     }
     input = from;
     if (words.length > 0 || redirects.length > 0) add({ kind: 'command', words, redirects, input });
   };
 
-  const assignment = (node: Assignment, depth: number, certain: boolean): void => {
-    if (node.index !== undefined) subscript(node.index, depth);
+  const assignment = (
+    node: Assignment,
+    depth: number,
+    { certain, given }: { readonly certain: boolean; readonly given: boolean },
+  ): void => {
+    if (node.index !== undefined) {
+      // Where there are no arrays, it is a program whose name begins so, and other commands behind it.
+      if (/[\s;&|<>()]/.test(node.index.text)) fail('x[..]= means something else in another shell');
+      subscript(node.index, depth);
+    }
     if (node.value.type === 'Word') {
       add({
         kind: 'values',
@@ -246,10 +260,11 @@ function createWalk(text: string) {
         words: [word(node.value, depth)],
         certain: certain && node.append !== true,
         append: node.append === true,
+        given,
       });
     } else {
       const words = node.value.elements.map((element) => word(element, depth));
-      add({ kind: 'values', name: node.name, words, certain: false, append: false });
+      add({ kind: 'values', name: node.name, words, certain: false, append: false, given });
     }
   };
 

@@ -24,7 +24,14 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
     return rest.length === 0 ? [] : [{ kind: 'line', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
   // Its variables are words of its own.
   if (/^[bg]?make$/.test(name)) {
-    return [...rest.flatMap(assigned), ...optionPayloads(name, rest), ...codePayloads(name, rest)];
+    // `LINK.c` and its like hold whole lines.
+    const lines = rest.flatMap((word) => {
+      const made = /^[A-Z]+\.[\w.]+[:?+]*=/.exec(word.text)?.[0];
+      return made === undefined
+        ? []
+        : [{ kind: 'guess' as const, words: [{ ...word, text: word.text.slice(made.length) }] }];
+    });
+    return [...rest.flatMap(assigned), ...lines, ...optionPayloads(name, rest), ...codePayloads(name, rest)];
   }
   if (name === 'trap') {
     const [action, signal] = rest[0]?.text === '--' ? rest.slice(1) : rest;

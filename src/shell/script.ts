@@ -56,6 +56,8 @@ export type Step =
       readonly certain: boolean;
       /** They stand behind what the name held before. */
       readonly append: boolean;
+      /** They stand before a command, which gets them in its environment. */
+      readonly given?: boolean;
     }
   /** What stands behind this name is a function; its commands are steps before this one. */
   | { readonly kind: 'function'; readonly name: string }

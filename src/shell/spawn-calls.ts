@@ -19,8 +19,11 @@ const calls = new RegExp(
   'gi',
 );
 const literals = new RegExp(quoted, 'g');
-/** Perl and Ruby: `qx(..)`, `%x(..)`, `system qw(..)`. */
-const percent = /(?:\bqx|%x|\b(?:system|exec)\s{0,16}\(?\s{0,16}qw)\s{0,16}[/({[|!]([^/)}\]|!]{1,512})[/)}\]|!]/g;
+/** Perl and Ruby: `qx(..)`, `%x(..)`, `system qw(..)`, `exec q(..)`, `exec *%w(..)`. */
+const percent =
+  /(?:\bqx|%x|\b(?:system|exec)\s{0,16}\(?\s{0,16}(?:q[qw]?|\*?%w))\s{0,16}[/({[|!]([^/)}\]|!]{1,512})[/)}\]|!]/g;
+/** Perl: a word before `=>` is a text. */
+const bare = /\b(?:system|exec)\s{0,16}\(?\s{0,16}([\w-]{1,128})\s{0,16}=>/g;
 const backticks = /`([^`]{1,4096})`/g;
 /** Perl and Ruby: `open(F, "line|")`, `open F, "-|", "program"`, `open("|line")`. */
 const opens =
@@ -31,8 +34,10 @@ const tagged =
 const running: ReadonlySet<string> = new Set('perl raku ruby jruby irb pry php julia'.split(' '));
 
 /** What code spells out behind the names of functions that start programs. */
-export function callsIn(text: string, name = ''): readonly string[] {
-  if (!/["'`]|qx|%x|qw/.test(text)) return [];
+export function callsIn(code: string, name = ''): readonly string[] {
+  if (!/["'`]|\bq|%[xw]|\[\[/.test(code)) return [];
+  // Long texts of Python, Lua and their like, as the others are written.
+  const text = code.replace(/"""|'''/g, '"').replace(/\[\[([^\]"'`\n]{1,512})\]\]/g, '("$1")');
   const spelled = firstGroups(calls, text, maxLines).flatMap((found) => {
     const words = (found.match(literals) ?? []).map((word) => decodeEscapes(word.slice(1, -1)).replaceAll('\\`', '`'));
     const [first = ''] = words;
@@ -41,5 +46,11 @@ export function callsIn(text: string, name = ''): readonly string[] {
   });
   if (!running.has(name.replace(/[0-9.]+$/, ''))) return [...spelled, ...firstGroups(tagged, text, maxLines)];
   const piped = Array.from(text.matchAll(opens), ([, one, two, three]) => one ?? two ?? three ?? '').slice(0, maxLines);
-  return [...spelled, ...piped, ...firstGroups(percent, text, maxLines), ...firstGroups(backticks, text, maxLines)];
+  return [
+    ...spelled,
+    ...piped,
+    ...firstGroups(percent, text, maxLines),
+    ...firstGroups(bare, text, maxLines),
+    ...firstGroups(backticks, text, maxLines),
+  ];
 }
