@@ -25,6 +25,7 @@ const writers: Readonly<Record<string, readonly Writes[]>> = {
     [/^submodule (?:add|set-url|set-branch)\b/, '.gitmodules'],
     [/^lfs (?:un)?track\b/, '.gitattributes'],
     [/^lfs (?:un)?install\b/, hooks],
+    [/^maintenance (?:start|stop|register|unregister)\b/, 'the crontab of a user'],
   ],
 };
 
@@ -33,6 +34,8 @@ export function unnamedWrite({ words: [program, ...rest] }: FoundCommand): strin
   const name = baseName(program?.text ?? '');
   const texts = rest.map(({ text }) => text);
   if (name === 'crontab') return texts.some((text) => /^-[a-z]*l/.test(text)) ? null : 'the crontab of a user';
+  if (name === 'at' || name === 'batch') return texts.some((text) => /^-[lrdc]/.test(text)) ? null : 'the queue of at';
+  if (name === 'systemd-run' && texts.some((text) => /^--(?:on-|timer)/.test(text))) return 'a timer of systemd';
   if (name === 'systemctl') return texts.includes('--user') ? enabled(texts) : null;
   if (name === 'curl') return texts.some((text, index) => isMade(text, texts[index - 1] ?? '')) ? madeName : null;
   if (name === 'git' && texts.some((text) => /^--template(?:=.|$)|^init\.templatedir=./i.test(text))) {

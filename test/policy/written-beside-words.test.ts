@@ -53,6 +53,9 @@ describe('what a program writes that none of its words names', () => {
     [`curl -w '%output{.reins/x}{}' http://h`, 'protected path: a file whose name curl makes of what it gets'],
     [`vim -es '+w!.git/hooks/x' +q a.txt`, 'protected path: .git/hooks/x'],
     [`vim -es ':w.reins/x' +q a.txt`, 'control plane: .reins/x'],
+    ['git maintenance start', 'protected path: the crontab of a user, which git maintenance start writes'],
+    ['at -f s now', 'protected path: the queue of at'],
+    ['systemd-run --user --on-calendar=daily ls', 'protected path: a timer of systemd'],
     ['git init --template=tpl', 'protected path: .git/hooks, which git takes from a template'],
     ['git -c init.templateDir=tpl init', 'protected path: .git/hooks, which git takes from a template'],
     ['git clone . b --template tpl', 'protected path: .git/hooks, which git takes from a template'],
@@ -68,6 +71,8 @@ describe('what a program writes that none of its words names', () => {
     'PATH="$PWD/node_modules/.bin:$PATH" tsc',
     "curl -o out.html 'http://h/#1'",
     'git init',
+    'at -l',
+    'git maintenance run',
     'vim config.txt',
   ])('does not where it writes no such file: %s', (line) => {
     expect(verdict(line).action).toBe('allow');
