@@ -38,9 +38,8 @@ export function unnamedWrite({ words: [program, ...rest] }: FoundCommand): strin
   if (name === 'systemd-run' && texts.some((text) => /^--(?:on-|timer)/.test(text))) return 'a timer of systemd';
   if (name === 'systemctl') return texts.includes('--user') ? enabled(texts) : null;
   if (name === 'curl') return texts.some((text, index) => isMade(text, texts[index - 1] ?? '')) ? madeName : null;
-  if (name === 'git' && texts.some((text) => /^--template(?:=.|$)|^init\.templatedir=./i.test(text))) {
-    return `${hooks}, which git takes from a template`;
-  }
+  const template = name === 'git' ? /^--template(?:=.|$)|^init\.templatedir=./i : /^GIT_TEMPLATE_DIR=./;
+  if (texts.some((text) => template.test(text))) return `${hooks}, which git takes from a template`;
   const plain = texts.filter((text, index) => !text.startsWith('-') && !/^-[Cc]$/.test(texts[index - 1] ?? ''));
   if (name === 'git' && plain[0] === 'config') return configured(texts, plain.slice(1));
   const own = Object.hasOwn(writers, name) ? writers[name] : undefined;

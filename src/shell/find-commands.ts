@@ -3,6 +3,7 @@ import { valuePayloads } from './assigned.ts';
 import { createDirectories } from './directories.ts';
 import { createGivenValues } from './given-values.ts';
 import { type Around, createInputs, isProgram } from './inputs.ts';
+import { heldBy } from './line-names.ts';
 import { listsRead } from './lists.ts';
 import { createNamedLines } from './named-lines.ts';
 import { createNames } from './names.ts';
@@ -115,7 +116,8 @@ function createFinder(parse: ParseScript | null) {
 
   const assign = (step: Extract<Step, { kind: 'values' }>, around: Around): void => {
     const { name, words, certain, append } = step;
-    const given = step.given === true || exportsAll;
+    // A program that it names is started, and not written.
+    const given = (step.given === true || exportsAll) && (name === null || heldBy(name) === null);
     // The reading with the latest values comes first, and its value is the latest.
     const values = words.flatMap((word) =>
       [...names.readings([word])].reverse().flatMap((choice) => expand(word, choice)),

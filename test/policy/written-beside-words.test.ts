@@ -59,6 +59,7 @@ describe('what a program writes that none of its words names', () => {
     ['git init --template=tpl', 'protected path: .git/hooks, which git takes from a template'],
     ['git -c init.templateDir=tpl init', 'protected path: .git/hooks, which git takes from a template'],
     ['git clone . b --template tpl', 'protected path: .git/hooks, which git takes from a template'],
+    ['env GIT_TEMPLATE_DIR=tpl git init', 'protected path: .git/hooks, which git takes from a template'],
     ['GIT_TEMPLATE_DIR=tpl git init', 'the line is unnameable: git takes hooks from the template that it names'],
   ])('asks: %s', (line, detail) => {
     expect(verdict(line)).toMatchObject({ action: 'approve', detail });
@@ -70,6 +71,8 @@ describe('what a program writes that none of its words names', () => {
     'NODE_ENV=production GIT_PAGER=cat git log',
     'PATH="$PWD/node_modules/.bin:$PATH" tsc',
     "curl -o out.html 'http://h/#1'",
+    'CC=/usr/bin/gcc make',
+    'EDITOR=/usr/bin/vim git commit',
     'git init',
     'at -l',
     'git maintenance run',
