@@ -1,5 +1,6 @@
 import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
+import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
 import { pathsInCode } from './code-paths.ts';
 import { linksMade } from './links-made.ts';
@@ -112,11 +113,19 @@ export function placesOfWord(
     ...pathsInCode(program, text),
   ]);
   for (const part of parts) for (const base of directories) places.push(placed(part, base, host));
-  if (!open || !/[*?[]/.test(path)) return places;
-  const files = places.flatMap((place) =>
-    /[*?[]/.test(place) ? host.filesLike(place.startsWith('/') ? place : `${host.cwd}/${place}`) : [],
-  );
-  return [...places, ...files];
+  const expands = open || baseName(program) === 'git';
+  return expands && /[*?[]/.test(path) ? [...places, ...filesOfPatterns(places, host)] : places;
+}
+
+/** Files that patterns among these places stand for now; to `git` a dot at the begin of a name is a sign like any other. */
+export function filesOfPatterns(places: readonly string[], host: PolicyHost): readonly string[] {
+  return places.flatMap((place) => {
+    if (!/[*?[]/.test(place)) return [];
+    const whole = place.startsWith('/') ? place : `${host.cwd}/${place}`;
+    const hidden = whole.replace(/\/(?:(?=\*)|\?|\[[^\]]*\])(?=[^/]*$)/, '/.');
+    const patterns = new Set([whole, hidden, whole.replaceAll('/**/', '/'), hidden.replaceAll('/**/', '/')]);
+    return [...patterns].flatMap((pattern) => host.filesLike(pattern));
+  });
 }
 
 /**

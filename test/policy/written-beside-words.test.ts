@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import { judge, load, plainHost } from './virtual-host.ts';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { filesLike } from '../../src/gate/files-like.ts';
+import { tempHome } from '../support/temp-home.ts';
+import { judge, load, loadPreset, plainHost } from './virtual-host.ts';
 
 const allowing = await load({
   default_action: 'allow',
@@ -116,4 +120,30 @@ describe('what is spelled out in another way', () => {
       expect(verdict(line).action).toBe('allow');
     },
   );
+});
+
+describe('a pattern that git expands itself', () => {
+  const judged = (command: string) => {
+    const home = tempHome();
+    onTestFinished(() => home.remove());
+    const { workspace } = home;
+    for (const name of ['vault', 'src']) mkdirSync(join(workspace, name));
+    for (const name of ['.env', 'a.ts', 'x.pem', 'vault/k', 'src/b.ts']) writeFileSync(join(workspace, name), '');
+    const facts = { ...plainHost, workspace, cwd: workspace };
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+    return judge(loadPreset('default'), call, facts, { filesLike });
+  };
+
+  it.each([
+    "git show HEAD -- '.en?'",
+    "git diff HEAD~1 -- '*nv'",
+    "git log -p -- ':(glob)**/.en*'",
+    "git show -- '*.pe?'",
+  ])('is no way to a file that asks: %s', (line) => {
+    expect(judged(line)).toMatchObject({ action: 'approve', detail: expect.stringMatching(/matches/) });
+  });
+
+  it.each(["git diff HEAD -- '*.ts'", "git log -p -- 'src/*'", 'git show HEAD'])('passes elsewhere: %s', (line) => {
+    expect(judged(line).action).toBe('allow');
+  });
 });
