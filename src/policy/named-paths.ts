@@ -113,20 +113,22 @@ export function placesOfWord(
     ...pathsInCode(program, text),
   ]);
   for (const part of parts) for (const base of directories) places.push(placed(part, base, host));
-  const expands = open || baseName(program) === 'git';
-  return expands && /[*?[]/.test(path) ? [...places, ...filesOfPatterns(places, host)] : places;
+  if (!/[*?[]/.test(path)) return places;
+  if (baseName(program) === 'git') return [...places, ...filesOfPathspecs(places, host)];
+  return open ? [...places, ...patternsIn(places, host).flatMap((pattern) => host.filesLike(pattern))] : places;
 }
 
-/** Files that patterns among these places stand for now; to `git` a dot at the begin of a name is a sign like any other. */
-export function filesOfPatterns(places: readonly string[], host: PolicyHost): readonly string[] {
-  return places.flatMap((place) => {
-    if (!/[*?[]/.test(place)) return [];
-    const whole = place.startsWith('/') ? place : `${host.cwd}/${place}`;
-    const hidden = whole.replace(/\/(?:(?=\*)|\?|\[[^\]]*\])(?=[^/]*$)/, '/.');
-    const patterns = new Set([whole, hidden, whole.replaceAll('/**/', '/'), hidden.replaceAll('/**/', '/')]);
-    return [...patterns].flatMap((pattern) => host.filesLike(pattern));
+/** Files that patterns of `git` stand for now. To it a dot at the begin of a name is a sign like any other. */
+export function filesOfPathspecs(places: readonly string[], host: PolicyHost): readonly string[] {
+  return patternsIn(places, host).flatMap((pattern) => {
+    const hidden = pattern.replace(/\/(?:(?=\*)|\?|\[[^\]]*\])(?=[^/]*$)/, '/.');
+    const each = [pattern, hidden].flatMap((one) => [one, one.replaceAll('/**/', '/')]);
+    return [...new Set(each)].flatMap((one) => host.filesLike(one));
   });
 }
+
+const patternsIn = (places: readonly string[], host: PolicyHost): readonly string[] =>
+  places.flatMap((place) => (/[*?[]/.test(place) ? [place.startsWith('/') ? place : `${host.cwd}/${place}`] : []));
 
 /**
  * Where what a command reads, or is given in a list, may lead. Of a text of several lines only what it spells out counts: as

@@ -2,7 +2,7 @@ import type { OperandKind } from '../schema/command-tables.ts';
 import { parseUrl } from '../text/parse-url.ts';
 import { credentials, secretLooking } from './catalogue.ts';
 import { compileGlob, type Glob, matchGlob } from './glob.ts';
-import { filesOfPatterns } from './named-paths.ts';
+import { filesOfPathspecs } from './named-paths.ts';
 import { isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
 
@@ -80,7 +80,7 @@ function revisionProblem(text: string, scope: Scope): string | null {
     // Without a repository `git diff` compares two files, wherever a link leads.
     const problem = secret(path, scope) ?? (part === text ? outside(path, scope) : null);
     if (problem !== null) return problem;
-    for (const file of filesOfPatterns([part], scope.host)) {
+    for (const file of filesOfPathspecs([part], scope.host)) {
       const hit = secret(scope.path(file), scope);
       if (hit !== null) return hit;
     }
