@@ -51,7 +51,7 @@ export const openTui: Handler = async (context: Context) => {
     output: terminal.stream('out'),
     errors: terminal.stream('err'),
     client: () => {
-      client ??= app().then((made) => tracedClient(made.client, trace));
+      client ??= app().then((made) => (trace === null ? made.client : tracedClient(made.client, trace)));
       return client;
     },
     request: async (made) => {
@@ -107,7 +107,7 @@ export const openTui: Handler = async (context: Context) => {
     toTmux: (text) => toTmux(environment, text),
     now: () => process.now(),
     terminalProgram: environment['TERM_PROGRAM'] ?? '',
-    trace,
+    trace: trace ?? (() => undefined),
     exit: (code) => process.leave(code),
     say: (line) => terminal.err(`${line}\n`),
     modeIsOpen: mode.from === 'default',
@@ -124,12 +124,12 @@ export const openTui: Handler = async (context: Context) => {
 /** Entries of the composer's history that are kept. */
 const mostHistory = 1000;
 
-/** Takes lines that would have gone to stderr; the screen is there (10 §1.2). @throws RuntimeError usage */
-function tracer({ invocation, globals }: Context): (text: string) => void {
+/** Takes lines that would have gone to stderr, where the screen is; null where nobody wants them (10 §1.2). @throws RuntimeError usage */
+function tracer({ invocation, globals }: Context): ((text: string) => void) | null {
   const path = invocation.flags.text('trace-file');
   if (path === null) {
     if (globals.trace) throw usage('--trace needs --trace-file <path>: stderr belongs to the screen');
-    return () => undefined;
+    return null;
   }
   return (text) => appendFileSync(path, text, { mode: 0o600 });
 }
