@@ -124,7 +124,7 @@ export const openTui: Handler = async (context: Context) => {
 /** Entries of the composer's history that are kept. */
 const mostHistory = 1000;
 
-/** Takes lines that would have gone to stderr, where the screen is; null where nobody wants them (10 §1.2). @throws RuntimeError usage */
+/** Takes lines that would have gone to stderr; null where nobody wants them (10 §1.2). @throws RuntimeError usage */
 function tracer({ invocation, globals }: Context): ((text: string) => void) | null {
   const path = invocation.flags.text('trace-file');
   if (path === null) {
