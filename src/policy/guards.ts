@@ -163,7 +163,7 @@ function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
       if (target !== null) touched.add(placesOfWord(target, command, scope.host));
     }
     // What the line gives to a name is judged where it is used; what a program reads is used by it.
-    if (command.words.length === 0 && command.given !== true) continue;
+    if (command.words.length === 0 && (command.variable ?? null) === null) continue;
     for (const value of command.values) touched.add(placesOfInput(value, command, scope.host));
   }
   return touched.paths;

@@ -153,12 +153,19 @@ function placed(part: string, base: string, host: PolicyHost): string {
   return whole.replaceAll('\0', host.home);
 }
 
+/** Settings of `ssh` that name a file behind a blank. */
+const sshFile =
+  /^(?:-o)?\s*(?:(?:identity|certificate|\w{1,32}knownhosts)file|identityagent|controlpath|revokedhostkeys|(?:pkcs11|securitykey)provider)\s+(\S+)\s*$/i;
+
 /**
  * A word, and what stands behind its first `=`, `@`, `:` or `,` or behind an attached short option (02 §7.3); what stands
  * between them too: `-v ~/.ssh:/x`, `type=bind,src=/etc,dst=/x`, `f=<x;type=y`.
  */
 function partsOf(word: string): readonly string[] {
   const parts = [word, ...attachedTo(word)].flatMap(piecesOf);
+  // `ssh -o 'IdentityFile x'`: a blank stands for the sign.
+  const set = sshFile.exec(word)?.[1];
+  if (set !== undefined) parts.push(set);
   const address = /file:(?:\/\/[^/?#]*)?([^?#]+)/i.exec(word)?.[1];
   return address === undefined ? parts : [...parts, decoded(address)];
 }

@@ -30,7 +30,7 @@ const writers: Readonly<Record<string, readonly Writes[]>> = {
 };
 
 /** The protected file that a command writes without naming it, and by what; null for any other command. */
-export function unnamedWrite({ words: [program, ...rest] }: FoundCommand): string | null {
+export function unnamedWrite({ words: [program, ...rest], variable }: FoundCommand): string | null {
   const name = baseName(program?.text ?? '');
   const texts = rest.map(({ text }) => text);
   if (name === 'crontab') return texts.some((text) => /^-[a-z]*l/.test(text)) ? null : 'the crontab of a user';
@@ -39,7 +39,8 @@ export function unnamedWrite({ words: [program, ...rest] }: FoundCommand): strin
   if (name === 'systemctl') return texts.includes('--user') ? enabled(texts) : null;
   if (name === 'curl') return texts.some((text, index) => isMade(text, texts[index - 1] ?? '')) ? madeName : null;
   const template = name === 'git' ? /^--template(?:=.|$)|^init\.templatedir=./i : /^GIT_TEMPLATE_DIR=./;
-  if (texts.some((text) => template.test(text))) return `${hooks}, which git takes from a template`;
+  if (variable === 'GIT_TEMPLATE_DIR' || texts.some((text) => template.test(text)))
+    return `${hooks}, which git takes from a template`;
   const plain = texts.filter((text, index) => !text.startsWith('-') && !/^-[Cc]$/.test(texts[index - 1] ?? ''));
   if (name === 'git' && plain[0] === 'config') return configured(texts, plain.slice(1));
   const own = Object.hasOwn(writers, name) ? writers[name] : undefined;

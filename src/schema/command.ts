@@ -53,8 +53,8 @@ export type FoundCommand = {
   readonly redirects: readonly CommandRedirect[];
   /** What the line gives to a name: no word of any program, but a place that it speaks of. */
   readonly values: readonly CommandWord[];
-  /** They are in the environment of another command, which may write there (`GIT_TRACE=x git status`). */
-  readonly given?: boolean;
+  /** The variable by which another command gets them, which may write there (`GIT_TRACE=x git status`); absent: none does. */
+  readonly variable?: string | null;
   /** Where its relative paths may lie, after a literal `cd` before it: below the call's directory (`''`), or elsewhere. */
   readonly directories: readonly string[];
   readonly revealed: boolean;

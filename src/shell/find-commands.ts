@@ -117,18 +117,18 @@ function createFinder(parse: ParseScript | null) {
   const assign = (step: Extract<Step, { kind: 'values' }>, around: Around): void => {
     const { name, words, certain, append } = step;
     // A program that it names is started, and not written.
-    const given = (step.given === true || exportsAll) && (name === null || heldBy(name) === null);
+    const variable = name !== null && (step.given === true || exportsAll) && heldBy(name) === null ? name : null;
     // The reading with the latest values comes first, and its value is the latest.
     const values = words.flatMap((word) =>
       [...names.readings([word])].reverse().flatMap((choice) => expand(word, choice)),
     );
     const at = directories.current();
     // Nothing is started by it: it counts as revealed, and stands in no list of commands that is granted.
-    if (values.length > 0) commands.push({ words: [], redirects: [], values, given, directories: at, revealed: true });
+    if (values.length > 0)
+      commands.push({ words: [], redirects: [], values, variable, directories: at, revealed: true });
     if (name === null) return;
     names.give(name, values, { certain, append });
     if (widening.has(name)) unnamed ??= `with ${name} patterns stand for other files`;
-    if (name === 'GIT_TEMPLATE_DIR') unnamed ??= 'git takes hooks from the template that it names';
     if (renaming.has(name)) unnamed ??= `a name is given to another program: ${name}`;
     for (const value of values) for (const payload of valuePayloads(name, value)) reveal(payload, name, around);
   };

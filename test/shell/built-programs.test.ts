@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge, load, plainHost } from '../policy/virtual-host.ts';
-
-const denying = await load({
-  default_action: 'allow',
-  rules: [{ action: 'deny', when: [{ op: 'command_blacklist', value: 'evil' }] }],
-});
-const verdict = (command: string): string =>
-  judge(denying, { tools: 'local_shell', tool: 'local_shell', args: { command } }, plainHost).action;
+import { verdict } from './denying.ts';
 
 const c = `echo 'int main(){system("evil x");}'`;
 
