@@ -38,10 +38,9 @@ export function unnamedWrite({ words: [program, ...rest], variable }: FoundComma
   if (name === 'systemd-run' && texts.some((text) => /^--(?:on-|timer)/.test(text))) return 'a timer of systemd';
   if (name === 'systemctl') return texts.includes('--user') ? enabled(texts) : null;
   if (name === 'curl') return texts.some((text, index) => isMade(text, texts[index - 1] ?? '')) ? madeName : null;
-  const template = name === 'git' ? /^--template(?:=.|$)|^init\.templatedir=./i : /^GIT_TEMPLATE_DIR=./;
-  if (variable === 'GIT_TEMPLATE_DIR' || texts.some((text) => template.test(text)))
-    return `${hooks}, which git takes from a template`;
   const plain = texts.filter((text, index) => !text.startsWith('-') && !/^-[Cc]$/.test(texts[index - 1] ?? ''));
+  if (variable === 'GIT_TEMPLATE_DIR' || takesTemplate(name, texts, plain))
+    return `${hooks}, which git takes from a template`;
   if (name === 'git' && plain[0] === 'config') return configured(texts, plain.slice(1));
   const own = Object.hasOwn(writers, name) ? writers[name] : undefined;
   const line = plain.join(' ');
@@ -50,6 +49,15 @@ export function unnamedWrite({ words: [program, ...rest], variable }: FoundComma
     ? null
     : `${file}, which ${name} ${pattern.exec(line)?.[0] ?? ''} writes`.replace('  ', ' ');
 }
+
+/** `git commit` names a message by the same option; `--templ` is what `git` takes it for as well. */
+const takesTemplate = (name: string, texts: readonly string[], plain: readonly string[]): boolean =>
+  texts.some((text) =>
+    name === 'git'
+      ? /^init\.templatedir=./i.test(text) ||
+        (plain[0] !== 'commit' && /^--te(?:m(?:p(?:l(?:a(?:te?)?)?)?)?)?(?:=|$)/.test(text))
+      : /^GIT_TEMPLATE_DIR=./.test(text),
+  );
 
 const madeName = 'a file whose name curl makes of what it gets';
 
