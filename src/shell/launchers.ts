@@ -28,6 +28,8 @@ const launchers: Readonly<Record<string, Launcher>> = {
   time: launcher('-a -p -q -v --append --portability --verbose', '-f -o --format --output'),
   command: launcher('-p -v -V', ''),
   builtin: launcher('', ''),
+  nocorrect: launcher('', ''),
+  noglob: launcher('', ''),
   exec: launcher('-c -l', '-a'),
   sudo: launcher(
     '-A -b -E -e -H -i -K -k -n -P -S -s -V -v --preserve-env --login --non-interactive --stdin',

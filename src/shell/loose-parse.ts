@@ -63,6 +63,11 @@ export function loosePart(part: { readonly type: string; readonly text: string }
 /** `$[..]`, which only bash has: for others the text goes on behind it, with whatever commands stand in it. */
 export const isOldArithmetic = (part: { readonly text: string }): boolean => part.text.startsWith('$[');
 
-/** Unquoted text in which an opener was left as it is. */
+/**
+ * Text in which an opener was left as it is, a last backslash, which some shells take away, or a dollar with a sign that is
+ * an expansion of nothing for zsh.
+ */
 export const looseText = (text: string): string | null =>
-  /(?:^|[^\\])(?:\\\\)*\$[[{(]/.test(text) ? `${text.slice(0, 40)} means something else in another shell` : null;
+  /(?:^|[^\\])(?:\\\\)*(?:\$[[{(^=~]|\\$)/.test(text)
+    ? `${text.slice(0, 40)} means something else in another shell`
+    : null;

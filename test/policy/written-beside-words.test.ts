@@ -31,12 +31,25 @@ describe('where bash sees one command, and a plainer shell several', () => {
     expect(verdict(line.replaceAll('evil', 'fine')).action).toBe('approve');
   });
 
-  it.each(['x[1]=2', 'x[$i]=2; ls', '[[ -f a ]] && ls', 'echo $((1+2))', 'if [[ $a == b ]]; then ls; fi'])(
-    'what both read alike is read: %j',
+  it.each(['ls; cat a\\', 'echo "a\\', 'echo x$^', 'ls; "ev$="il'])(
+    'asks where a sign is text only for some: %s',
     (line) => {
-      expect(verdict(line).action).toBe('allow');
+      expect(verdict(line).action).toBe('approve');
     },
   );
+
+  it.each([
+    'x[1]=2',
+    'echo a\\\\',
+    'grep "x$" f',
+    "grep '^$=' f",
+    'x[$i]=2; ls',
+    '[[ -f a ]] && ls',
+    'echo $((1+2))',
+    'if [[ $a == b ]]; then ls; fi',
+  ])('what both read alike is read: %j', (line) => {
+    expect(verdict(line).action).toBe('allow');
+  });
 });
 
 describe('what a program writes that none of its words names', () => {

@@ -37,6 +37,8 @@ describe('a denied program among the words of a launcher', () => {
     'poetry run -v evil',
     'bundle exec evil',
     'fakeroot -- evil',
+    'noglob evil x',
+    'nocorrect evil',
     "xvfb-run -s '-screen 0' evil",
     'taskset -c 0 evil',
     'conda run -n x evil',
