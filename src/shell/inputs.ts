@@ -16,6 +16,9 @@ export type Around = { readonly depth: number; readonly input: readonly string[]
 export const unseen = '<(:)';
 export const isProgram = (text: string): boolean => text.startsWith('<(');
 
+const isSomeFile = ({ open, unknown }: CommandWord): boolean =>
+  open && (unknown === undefined || unknown.origins.some(({ kind }) => kind !== 'text'));
+
 type Parts = {
   readonly parse: ParseScript | null;
   readonly names: ReturnType<typeof createNames>;
@@ -52,7 +55,9 @@ export function createInputs({ parse, names, files, lineOf, outer, spent }: Part
         const programs = words.filter((word) => word.open && isProgram(word.text));
         const prints = programs.flatMap((word) => printedBy(word.text));
         if (operator === '<<<' || programs.length > 0) return [text, ...prints];
-        return files.input(text, unseen);
+        // Which file that is, only the run knows.
+        const unknown = words.some(isSomeFile) ? [unseen] : [];
+        return [...files.input(text, unseen), ...unknown];
       });
     });
     if (texts.length > 0) return texts;

@@ -24,10 +24,10 @@ export function launcherPayloads(name: string, launcher: Launcher, rest: readonl
     const { text } = word;
     if (text === '--') {
       at += 1 + operands;
-      for (; launcher.assignments && isAssignment(rest[at]?.text ?? ''); at += 1) payloads.push(...assigned(rest[at]));
+      for (; launcher.assignments && isAssignment(rest[at]); at += 1) payloads.push(...assigned(rest[at]));
       break;
     }
-    if (launcher.assignments && !text.startsWith('-') && isAssignment(text)) {
+    if (launcher.assignments && !text.startsWith('-') && isAssignment(word)) {
       payloads.push(...assigned(word));
       continue;
     }
@@ -112,8 +112,8 @@ function parallelPayloads(options: readonly CommandWord[], words: readonly Comma
   return [...each, ...(files.length > 0 ? inFiles : []), ...many];
 }
 
-/** `env` and `sudo` take any word with a `=` for one, whatever stands before it. */
-const isAssignment = (text: string): boolean => text.includes('=');
+/** `env` and `sudo` take any word with a `=` for one, whatever stands before it; that of `${X:=a}` is not in the word. */
+const isAssignment = (word: CommandWord | undefined): boolean => (word?.unset ?? word?.text)?.includes('=') === true;
 
 export function assigned(word: CommandWord | undefined): readonly Payload[] {
   if (word === undefined) return [];

@@ -23,6 +23,9 @@ export function looseCommand(node: Parsed, text: string): string | null {
   const { name } = node;
   // Behind a redirection or an assignment one shell takes it for grammar, and another for a program.
   if (name !== undefined && reserved.has(name.text)) return `the line does not parse: ${name.text} as a program`;
+  // A label of a loop, and behind it a command.
+  if (name !== undefined && /.:$/.test(name.text))
+    return `${name.text.slice(0, 40)} means something else in another shell`;
   // Within old substitutions the places count in another text.
   if (name !== undefined && text.slice(name.pos, name.end) !== name.text) return null;
   const gaps = parts.slice(1).map((part, index) => text.slice(parts[index]?.end ?? part.pos, part.pos));

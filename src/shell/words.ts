@@ -79,6 +79,7 @@ export function choicesOf(words: readonly ScriptWord[], variables: Variables): r
 function namesOf(piece: Piece): readonly string[] {
   if (piece.kind === 'variable') return [piece.name];
   if (piece.kind === 'home') return ['HOME'];
+  if (piece.kind === 'open') return piece.name === undefined || piece.removal === undefined ? [] : [piece.name];
   return piece.kind === 'output'
     ? (soleCommand(piece.steps)?.words.flatMap((word) => word.flatMap(namesOf)) ?? [])
     : [];
@@ -172,7 +173,8 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
       const { text, unset, path = text, name } = piece;
       const known = name === undefined ? undefined : variables.get(name);
       const given = (known?.origins ?? []).flatMap((origin) => (origin.kind === 'text' ? [origin.text] : []));
-      const left = piece.removal === undefined ? [] : leftOf(piece.removal, known?.values ?? []);
+      const chosen = known?.values.at((name === undefined ? undefined : choice.get(name)) ?? -1);
+      const left = piece.removal === undefined || chosen === undefined ? [] : leftOf(piece.removal, [chosen]);
       const rest = piece.removal === undefined ? [] : leftOf(piece.removal, given);
       const texts = left.flatMap((one) => (typeof one === 'string' ? [marked(one, known?.certain === true)] : []));
       const origins = [

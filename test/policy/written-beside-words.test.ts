@@ -31,7 +31,7 @@ describe('where bash sees one command, and a plainer shell several', () => {
     expect(verdict(line.replaceAll('evil', 'fine')).action).toBe('approve');
   });
 
-  it.each(['ls; cat a\\', 'echo "a\\', 'echo x$^', 'ls; "ev$="il'])(
+  it.each(['ls; cat a\\', 'echo "a\\', 'echo x$^', 'ls; "ev$="il', 'ls; x: fine'])(
     'asks where a sign is text only for some: %s',
     (line) => {
       expect(verdict(line).action).toBe('approve');

@@ -107,7 +107,13 @@ const spellings = [
 ];
 
 /** Spellings that only the shell works out. */
-const hidden = ['X=xevil; $\u007bX#$Y}', 'read X <<E\nevil\nE\n$X', 'IFS=,; X=sudo,evil; $X'];
+const hidden = [
+  'echo evil > s; sh < s$Y',
+  'echo evil > s; sh < $(ls)',
+  'X=xevil; $\u007bX#$Y}',
+  'read X <<E\nevil\nE\n$X',
+  'IFS=,; X=sudo,evil; $X',
+];
 
 describe('a denied program', () => {
   it.each(ways.map((way) => way('evil')))('is found in %j', (line) => {
@@ -122,6 +128,8 @@ describe('a denied program', () => {
     'X=xevil; e$\u007bX#x?}',
     "printf -v X '%s%s' ev il; $X",
     ': $\u007bX:=evil}; $X',
+    'X=il; X=evil; exec $\u007bX%a}',
+    'X=evil; X=il; $\u007bX%a}',
   ])('is found by what is taken away or put together: %j', (line) => {
     expect(verdict(line)).toBe('deny');
   });
