@@ -234,9 +234,19 @@ function createFinder(parse: ParseScript | null) {
     reveal,
   });
 
+  /** What was found until the stack was full stands. */
+  const whole = (read: () => void): void => {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      doubts.unread('its commands start one another too often');
+    }
+  };
+
   return {
-    script,
-    command,
+    script: (read: Script, around: Around): void => whole(() => script(read, around)),
+    command: (...given: Parameters<typeof command>): void => whole(() => command(...given)),
     needsParser: (): boolean => needsParser,
     found: (): Found => {
       const everywhere = repeats && directories.all().length > 1 ? directories.all() : null;

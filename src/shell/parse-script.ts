@@ -2,6 +2,7 @@ import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import { expandingLine, substitutes } from './assigned.ts';
 import { isOldArithmetic, looseCommand, looseDelimiter } from './loose-parse.ts';
+import { baseName, shells } from './programs.ts';
 import type { Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { hereText, tooOpen } from './script-text.ts';
 import { createWordReader, givenByCaller } from './word-reader.ts';
@@ -62,12 +63,21 @@ const fileTests = /^-([abcdefghkprsuwxGLNOS]|nt|ot|ef)$/;
 /** What a loop without a list goes through. */
 const allParameters: ScriptWord = [{ kind: 'variable', name: '@', text: '"$@"', quoted: true }];
 
+/** It has a program among its words that reads texts as lines. */
+const readsAgain = (step: Step): boolean =>
+  step.kind === 'command' &&
+  step.words.some((word) => {
+    const text = word.map((piece) => (piece.kind === 'text' ? piece.value : '')).join('');
+    return shells.has(baseName(text)) || /^(?:eval|trap|alias|source|\.|su|ssh|watch|xargs)$/.test(text);
+  });
+
 class Beyond extends Error {}
 
 function createWalk(text: string) {
   const steps: Step[] = [];
   const singleQuoted: [number, number][] = [];
   let error: string | null = null;
+  let dollarQuoted = false;
   let commands = 0;
   let nodes = 0;
   let inside = 0;
@@ -295,6 +305,9 @@ function createWalk(text: string) {
     count: () => {
       nodes += 1;
     },
+    dollarQuoted: () => {
+      dollarQuoted = true;
+    },
     quoted: (part) => {
       if (inside === 0) singleQuoted.push([part.pos, part.end]);
     },
@@ -339,6 +352,10 @@ function createWalk(text: string) {
   return {
     fail,
     script,
-    result: (): Script => ({ steps, error, singleQuoted }),
+    result(): Script {
+      if (dollarQuoted && steps.some(readsAgain))
+        fail("$'..' that is read again means something else in another shell");
+      return { steps, error, singleQuoted };
+    },
   };
 }

@@ -71,7 +71,11 @@ export function createScriptFiles<Around>({ reveal, unnamed, isProgram }: Script
     const before = heldIn(path) ?? { texts: [], open: false };
     const all = [...new Set([...before.texts, ...more])];
     const texts = latest(all);
-    files.set(baseName(path), { texts, open: before.open || open || texts.length < all.length });
+    const after = { texts, open: before.open || open || texts.length < all.length };
+    // What changes nothing is no reason to read a script again.
+    const same =
+      after.open === before.open && texts.length === before.texts.length && texts.at(-1) === before.texts.at(-1);
+    if (!same || !files.has(baseName(path))) files.set(baseName(path), after);
   };
 
   /** What it holds from here on besides what it held. */

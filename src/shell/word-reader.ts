@@ -25,6 +25,8 @@ export type Walk = {
   /** One more node was looked at. */
   count(): void;
   quoted(part: WordPart): void;
+  /** `$'x'`, in a plainer shell the text `$x`, which is an expansion for one that reads it again. */
+  dollarQuoted(): void;
   /** @param from what the commands in it read */
   visitInside(part: WordPart, depth: number, from?: readonly Step[]): void;
   /** As `visitInside`; the steps in it. */
@@ -64,6 +66,7 @@ export function createWordReader(walk: Walk): {
         if (part.text.includes('\\x{'))
           walk.fail("$'..' with a number in braces means something else in another shell");
         if (part.text.includes("\\'")) walk.fail("$'..' with an escaped quote means something else in another shell");
+        if (/^\$'[A-Za-z0-9_({?!@*#$-]/.test(part.text)) walk.dollarQuoted();
         return [{ kind: 'text', value: part.value }];
       case 'DoubleQuoted':
       case 'LocaleString':
@@ -162,7 +165,7 @@ function removalIn({ operation, prefix, index }: Extract<WordPart, { type: 'Para
 
 /** The literal that stands for a name without a value, `${X:-a}`; nothing where that is no literal, or another form. */
 function defaultOf({ operation }: Extract<WordPart, { type: 'ParameterExpansion' }>): string {
-  if (operation?.type !== 'Default' || operation.operand === undefined) return '';
+  if (operation?.type !== 'Default' || operation.operand === undefined || operation.operator.endsWith('+')) return '';
   const { text, value, parts } = operation.operand;
   if (parts !== undefined) return parts.map(placeOf).join('');
   return unquotedPieces(text, value, true)

@@ -216,7 +216,8 @@ function expandPiece(piece: Piece, variables: Variables, choice: Choice): readon
           text: piece.text,
           path: here ? '.' : piece.text,
           open: true,
-          ...(here ? {} : { unset: '' }),
+          // A shell begins without the place where it has been.
+          ...(piece.kind === 'variable' && piece.name === 'PWD' ? {} : { unset: '' }),
           ...givenBy(origins, !piece.quoted),
         },
       ];

@@ -31,12 +31,17 @@ describe('where bash sees one command, and a plainer shell several', () => {
     expect(verdict(line.replaceAll('evil', 'fine')).action).toBe('approve');
   });
 
-  it.each(['ls; cat a\\', 'echo "a\\', 'echo x$^', 'ls; "ev$="il', 'ls; x: fine'])(
-    'asks where a sign is text only for some: %s',
-    (line) => {
-      expect(verdict(line).action).toBe('approve');
-    },
-  );
+  it.each([
+    'ls; cat a\\',
+    'echo "a\\',
+    'echo x$^',
+    'ls; "ev$="il',
+    'ls; x: fine',
+    "eval $'x' fine",
+    "echo $'x' ls | sh",
+  ])('asks where a sign is text only for some: %s', (line) => {
+    expect(verdict(line).action).toBe('approve');
+  });
 
   it.each([
     'x[1]=2',
@@ -128,6 +133,8 @@ describe('what is spelled out in another way', () => {
     'rsh h evil x',
     "byobu new 'evil x'",
     "swaymsg exec 'evil x'",
+    'cat .env$\u007bx:+n}',
+    'cat .env$OLDPWD',
   ])('is in the line: %s', (line) => {
     expect(verdict(line).action).toBe('deny');
   });

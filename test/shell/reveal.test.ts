@@ -134,9 +134,12 @@ describe('a denied program', () => {
     expect(verdict(line)).toBe('deny');
   });
 
-  it.each(hidden)('is asked about as %j', (line) => {
-    expect(verdict(line)).toBe('approve');
-  });
+  it.each([...hidden, "for i in 1 2; do sh s; printf %s 'alias q=env\\nq echo evil > s; sh < s$Y' > s; done"])(
+    'is asked about as %j',
+    (line) => {
+      expect(verdict(line)).toBe('approve');
+    },
+  );
 
   it.each(spellings)('is found as %j', (line) => {
     expect(verdict(line)).toBe('deny');
