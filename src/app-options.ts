@@ -4,6 +4,10 @@ import { RuntimeError } from './schema/errors.ts';
 import type { LoginRecords } from './schema/login.ts';
 import type { RepeatRecords } from './schema/repeats.ts';
 
+/** Both ends of a connection that was accepted, as the server sees them; an address is '' where it was reset meanwhile. */
+export type ConnectionEnds = { readonly client: ConnectionEnd; readonly server: ConnectionEnd };
+type ConnectionEnd = { readonly address: string; readonly port: number };
+
 /** Where an option was given: flag beats environment; config and built-in are resolved inside the app (06 §3). */
 export type Given<T> = { readonly value: T; readonly source: 'flag' | 'environment' };
 
@@ -102,7 +106,7 @@ export type ServerGround = {
   /** Content of a file with a secret; null when there is none. @throws RuntimeError config_invalid as above */
   secretFile(path: string): string | null;
   /** Whether a client on this machine is a process that a tool has started (11 §6.2). Written down if so. */
-  comesFromTool(ports: { readonly client: number; readonly server: number }, changes: boolean): boolean;
+  comesFromTool(ends: ConnectionEnds, changes: boolean): boolean;
   /** Suspends the runs of this process; a call that is being executed may end within the time (09 §1.5). */
   rest(withinMs: number): Promise<void>;
   /** Runs of this workspace that were answered and that nobody took the answer of, since their process has ended. */

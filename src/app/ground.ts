@@ -55,7 +55,7 @@ export function openGround({ options, machine, workspace, store, rooms, now, res
     },
     noteServing: rooms.serving.note,
     servingPorts: rooms.serving.ports,
-    comesFromTool: (ports, changes) => comesFromTool({ ...rooms, tenant: options.tenant, now }, ports, changes),
+    comesFromTool: (ends, changes) => comesFromTool({ ...rooms, tenant: options.tenant, now }, ends, changes),
     schema: store.schema,
     tenant: options.tenant,
     reinsHome: machine.reinsHome,

@@ -1,8 +1,13 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ConnectionEnds } from '../app-options.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Audit } from '../store/audit.ts';
 import type { RunningChild } from '../store/calls.ts';
 import type { Sql } from '../store/sql.ts';
+import { isInside } from '../tools/files/root.ts';
+import { clientOf } from './connection-ends.ts';
 
 /** How far up the family of a process is followed (11 §6.2). */
 const maxAncestors = 64;
@@ -22,18 +27,53 @@ export type AttemptDeps = {
  * Refuses a command to what a tool call has started, also where that has taken the marker out of its environment: a call
  * of this database is known by its row, one of another by the marker of its family. @throws RuntimeError inside_tool
  */
-export function refuseInside(deps: AttemptDeps, command: string): void {
-  const { run, call } = startedBy(deps.calls.running());
+export function refuseInside(deps: AttemptDeps & { readonly root: URL }, command: string): void {
+  const { run, call } = startedBy(deps.calls.running(), deps.root);
   if (run === null) return;
   note(deps, run, { command, ...(call === undefined ? {} : { call_id: call.call_id }), by: 'process' });
   throw insideTool(command);
 }
 
-/** The run, and the call of those that are known, by which this process was started. */
-export function startedBy(running: readonly RunningChild[]) {
+/** The run, and the call of those that are known, by which this process was started; else the process of this program. */
+export function startedBy(running: readonly RunningChild[], root: URL) {
   const family = familyOf(process.pid);
   const call = callOf(running, family);
-  return { run: call?.run_id ?? markerOf(family), call };
+  return { run: call?.run_id ?? markerOf(family) ?? programAbove(root), call };
+}
+
+/**
+ * This program among the ancestors: it starts itself for nobody. A tool server that has put this program in its own place
+ * has neither its marker any more, nor a call. Leaders do not count: the one of a pipe may be this program.
+ */
+function programAbove(root: URL): string | null {
+  const own = realOf(fileURLToPath(root));
+  let pid = statOf(process.pid)?.parent ?? 0;
+  for (let level = 0; level < maxAncestors && pid > 1; level += 1) {
+    if (isProgram(pid, own)) return `process ${pid}`;
+    pid = statOf(pid)?.parent ?? 0;
+  }
+  return null;
+}
+
+/** Started with a script of this installation, or with its arguments taken out of the list of processes since. */
+function isProgram(pid: number, own: string | null): boolean {
+  try {
+    const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    if (/^reins\0*$/.test(line)) return true;
+    const script = line.split('\0')[1] ?? '';
+    const real = script === '' ? null : realOf(resolve(readlinkSync(`/proc/${pid}/cwd`), script));
+    return own !== null && real !== null && isInside(own, real);
+  } catch {
+    return false;
+  }
+}
+
+function realOf(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
 }
 
 type Family = ReturnType<typeof familyOf>;
@@ -67,42 +107,24 @@ function callOf(running: readonly RunningChild[], family: Family): RunningChild 
 }
 
 /**
- * Whether the other end of a connection on this machine is held by what a tool call or a tool server has started (11 §6.2);
- * false where the system does not tell. The attempt is written down.
+ * Whether the other end of a connection on this machine is held by what a tool call or a tool server has started (11 §6.2),
+ * or, for a change, by nobody any more; false where the system does not tell. The attempt is written down.
  * @param changes whether more than reading is asked for. What reads is looked at only while a call of this database runs: to
  * find who holds a connection takes milliseconds, and pages are read all the time
  */
-export function comesFromTool(
-  deps: AttemptDeps,
-  ports: { readonly client: number; readonly server: number },
-  changes: boolean,
-): boolean {
+export function comesFromTool(deps: AttemptDeps, ends: ConnectionEnds, changes: boolean): boolean {
   const running = deps.calls.running();
   if (running.length === 0 && !changes) return false;
-  const inode = inodeOf(ports);
-  const families = inode === null ? [] : holdersOf(inode).map(familyOf);
+  const client = clientOf(ends);
+  // It sent its request and closed: who that was cannot be told, and nobody waits for the answer.
+  if (client.gone) return changes;
+  const families = client.inodes.flatMap(holdersOf).map(familyOf);
   const call = families.flatMap((family) => callOf(running, family) ?? [])[0];
   const run = call?.run_id ?? families.flatMap((family) => markerOf(family) ?? [])[0];
   if (run === undefined) return false;
   const body = { command: 'beam request', ...(call === undefined ? {} : { call_id: call.call_id }), by: 'connection' };
   note(deps, run, body);
   return true;
-}
-
-/** Number of the socket of a client on this machine. */
-function inodeOf({ client, server }: { readonly client: number; readonly server: number }): string | null {
-  const hex = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  for (const path of ['/proc/net/tcp', '/proc/net/tcp6']) {
-    try {
-      for (const line of readFileSync(path, 'utf8').split('\n')) {
-        const [, local, remote, , , , , , , inode] = line.trim().split(/\s+/);
-        if (local?.endsWith(hex(client)) && remote?.endsWith(hex(server)) && inode !== undefined) return inode;
-      }
-    } catch {
-      // Another system, or one without IPv6.
-    }
-  }
-  return null;
 }
 
 /** Processes of this user that have a socket open. */

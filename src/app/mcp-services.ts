@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { createCommandPins } from '../registry/mcp-command-pin.ts';
 import { createLauncher } from '../registry/mcp-launch.ts';
 import { knownMcpTools } from '../registry/mcp-known-tools.ts';
@@ -7,6 +8,7 @@ import { createSignIns } from '../registry/mcp-sign-in.ts';
 import { createPins } from '../registry/pins.ts';
 import { createToolPins } from '../store/tool-pins.ts';
 import type { ToolServers } from '../store/tool-servers.ts';
+import { isInside } from '../tools/files/root.ts';
 import { wholeDiff } from '../tools/files/diff.ts';
 import { childEnvironment } from '../tools/environment.ts';
 import type { RoomsInput } from './rooms-input.ts';
@@ -19,13 +21,14 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
   const privateHosts = (): readonly string[] => settings.value('web-private-hosts');
   const ownPorts = (): readonly number[] => options.serving?.ports() ?? [];
   const allowed = (): readonly string[] => settings.value('shell-env');
+  const directory = ownDirectory(workspace);
   const commandPins = createCommandPins({
     hash: async (path) => {
       const found = await pools.hash(path);
       return found.kind === 'hash' ? found.sha256 : null;
     },
     path: childEnvironment({ parent: options.environment, allow: allowed(), marker: '' })['PATH'] ?? '',
-    root: workspace.root,
+    directory,
   });
   const signIns = createSignIns({
     store: servers,
@@ -42,7 +45,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     allowed,
     privateHosts,
     ownPorts,
-    root: workspace.root,
+    directory,
     version: options.version,
     secrets,
     token: signIns.token,
@@ -65,6 +68,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     live: (row) => sources.connection(row),
     by: store.actor.by,
     cwd: workspace.cwd,
+    directory,
     now,
   });
   const { find, check, ...operations } = registered;
@@ -75,6 +79,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     secrets,
     launch,
     commandPins,
+    directory,
     startWaitMs: () => settings.value('mcp-start-wait'),
     required: options.requireMcp ?? [],
     now,
@@ -90,6 +95,14 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     signInMcpServer: async ({ name }: { readonly name: string }, onUrl: (url: string) => void, signal: AbortSignal) =>
       signIns.signIn(find(name), onUrl, signal),
   };
+}
+
+/**
+ * Where a server starts that was registered without a directory: in the project whose database holds it. A database that
+ * several directories use starts nothing of theirs: programs take modules and packages from where they stand (11 §4.8).
+ */
+function ownDirectory({ dataDir, root, home }: RoomsInput['workspace']): string {
+  return dataDir !== null && isInside(root, dataDir) ? root : dirname(dataDir ?? home);
 }
 
 export type McpServices = ReturnType<typeof openMcpServices>;

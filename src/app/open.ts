@@ -80,7 +80,7 @@ export async function openApp(
     }
     const rooms = openStoreRooms({ options, machine, workspace, store, secrets, now, warn, reading });
     try {
-      if (options.notInside !== undefined) refuseInside({ ...rooms, tenant: options.tenant, now }, options.notInside);
+      if (options.notInside !== undefined) refuseInside({ ...rooms, ...options, now }, options.notInside);
     } catch (error) {
       store.close();
       throw error;

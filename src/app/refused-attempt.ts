@@ -18,7 +18,7 @@ export async function noteAttempt(options: AppOptions, command: string): Promise
  */
 export async function refuseUnopened(options: AppOptions, command: string): Promise<void> {
   const running = await withStore(options, 'read', ({ sql }) => createCalls(sql).running());
-  const { run, call } = startedBy(running ?? []);
+  const { run, call } = startedBy(running ?? [], options.root);
   if (run === null) return;
   await noted(options, run, { command, ...(call === undefined ? {} : { call_id: call.call_id }), by: 'process' });
   throw insideTool(command);

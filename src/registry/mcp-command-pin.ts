@@ -22,7 +22,8 @@ export type CommandPinDeps = {
   hash(path: string): Promise<string | null>;
   /** PATH of the operator. */
   readonly path: string;
-  readonly root: string;
+  /** Where a server starts unless its record says otherwise. */
+  readonly directory: string;
 };
 
 export type CommandPins = ReturnType<typeof createCommandPins>;
@@ -73,20 +74,20 @@ export function createCommandPins(deps: CommandPinDeps) {
 }
 
 /** The file that the command names, after all links. */
-function programOf(row: ToolServerRow, { path, root }: CommandPinDeps): string | null {
+function programOf(row: ToolServerRow, { path, directory }: CommandPinDeps): string | null {
   const command = row.command ?? '';
-  if (command.includes('/')) return realFile(resolve(row.cwd ?? root, command));
-  for (const directory of path.split(delimiter)) {
-    const found = isAbsolute(directory) ? realFile(join(directory, command)) : null;
+  if (command.includes('/')) return realFile(resolve(row.cwd ?? directory, command));
+  for (const place of path.split(delimiter)) {
+    const found = isAbsolute(place) ? realFile(join(place, command)) : null;
     if (found !== null && isExecutable(found)) return found;
   }
   return null;
 }
 
 /** The first argument that is no option, if it is a file. */
-function scriptOf(row: ToolServerRow, { root }: CommandPinDeps): string | null {
+function scriptOf(row: ToolServerRow, { directory }: CommandPinDeps): string | null {
   const script = textList(row.args).find((argument) => !argument.startsWith('-'));
-  return script === undefined ? null : realFile(resolve(row.cwd ?? root, script));
+  return script === undefined ? null : realFile(resolve(row.cwd ?? directory, script));
 }
 
 function realFile(path: string): string | null {

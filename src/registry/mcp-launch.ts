@@ -24,8 +24,8 @@ export type LaunchDeps = {
   readonly privateHosts: () => readonly string[];
   /** Where this program itself listens. */
   readonly ownPorts: () => readonly number[];
-  /** Root of the workspace: where a child starts unless its record says otherwise. */
-  readonly root: string;
+  /** Where a child starts unless its record says otherwise. */
+  readonly directory: string;
   readonly version: string;
   readonly secrets: Secrets;
   /** The token of a server that signs in; after a refusal another one, or null. */
@@ -55,7 +55,7 @@ export function createLauncher(deps: LaunchDeps) {
       const launch = {
         command: row.command ?? '',
         args: textList(row.args),
-        cwd: row.cwd ?? deps.root,
+        cwd: row.cwd ?? deps.directory,
         environment: childEnvironment({
           parent: deps.environment,
           allow: deps.allowed(),

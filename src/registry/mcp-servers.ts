@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import type { SourceCheck } from '../schema/tool-sources.ts';
@@ -41,6 +42,8 @@ export type McpServersDeps = {
   /** Attribution of what the operator accepts. */
   readonly by: string;
   readonly cwd: string;
+  /** Where a server starts unless its record says otherwise. */
+  readonly directory: string;
   readonly now: () => number;
 };
 
@@ -150,6 +153,7 @@ export function createMcpServers(deps: McpServersDeps) {
       const transport = checkIdentity(name, input);
       const fields = withKept(input, emptyRow);
       checkMcpFields(transport, fields);
+      if (transport === 'stdio' && input.cwd === null) checkRelative(input, deps);
       const at = now();
       const fresh: ToolServerRow = {
         ...emptyRow,
@@ -271,3 +275,17 @@ const emptyRow = {
 /** A list as the pins take it. */
 export const listedTools = ({ definitions }: Listing): readonly ListedTool[] =>
   definitions.map((definition) => ({ tool: definition.name, definition: { ...definition } }));
+
+/** A file named from where the operator is, which the server would not find from where it starts. @throws RuntimeError usage */
+function checkRelative(
+  { command, args }: McpIdentity,
+  { cwd, directory }: Pick<McpServersDeps, 'cwd' | 'directory'>,
+): void {
+  const script = args.find((argument) => !argument.startsWith('-'));
+  for (const name of [command?.includes('/') === true ? command : undefined, script]) {
+    if (name === undefined || !existsSync(resolve(cwd, name)) || existsSync(resolve(directory, name))) continue;
+    throw new RuntimeError('usage', `${name} is not in ${directory}, where the server starts`, {
+      hints: [`give its whole path, ${resolve(cwd, name)}`, 'or say where it starts: --cwd .'],
+    });
+  }
+}

@@ -24,6 +24,8 @@ export type McpSourcesDeps = {
   readonly secrets: Secrets;
   readonly launch: Launcher;
   readonly commandPins: CommandPins;
+  /** Where a server on this machine starts unless its record says otherwise. */
+  readonly directory: string;
   /** Config `mcp-start-wait`, in milliseconds. */
   readonly startWaitMs: () => number;
   readonly now: () => number;
@@ -47,6 +49,7 @@ export function createMcpSources(deps: McpSourcesDeps) {
 
   const serverOf = (row: ToolServerRow, connection: Connection): McpServer => ({
     name: row.name,
+    directory: row.transport === 'stdio' ? (row.cwd ?? deps.directory) : null,
     inject: readTexts(row.inject),
     credentials: credentialsOf(row),
     expand: secrets.expand,

@@ -16,7 +16,11 @@ export function createToolClients(ground: Pick<ServerGround, 'comesFromTool'>, n
     const before = looked.get(socket);
     const holds = before !== undefined && (before.changes || !changes) && Math.abs(now() - before.at) < againMs;
     if (before !== undefined && (before.isTool || holds)) return before.isTool;
-    const isTool = ground.comesFromTool({ client: socket.remotePort ?? 0, server: socket.localPort ?? 0 }, changes);
+    const ends = {
+      client: { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 },
+      server: { address: socket.localAddress ?? '', port: socket.localPort ?? 0 },
+    };
+    const isTool = ground.comesFromTool(ends, changes);
     looked.set(socket, { at: now(), isTool, changes });
     return isTool;
   };

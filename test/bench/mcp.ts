@@ -37,7 +37,7 @@ async function benchList(): Promise<void> {
     const found = await connected(connection);
     listing.push(found.times.listMs);
     const many = {
-      ...{ name: 'many', inject: {}, credentials: 'none' as const, call: connection.call },
+      ...{ name: 'many', directory: null, inject: {}, credentials: 'none' as const, call: connection.call },
       expand: (text: string) => ({ kind: 'value', value: text }) as const,
     };
     making.push(await timed(() => found.listing.definitions.map((definition) => mcpTool(many, definition))));

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -123,6 +123,25 @@ describe('reins mcp', () => {
     expect(added.stdout).toBe(`MCP server "quiet" added (stdio: ${process.execPath}).\n`);
     expect(JSON.parse((await world.run(['mcp', 'list', '--json'])).stdout)).toHaveLength(1);
     expect(existsSync(mark)).toBe(false);
+  });
+
+  it('starts in the project that has registered it, and one of the home database in no project at all', async () => {
+    const mark = join(world.dir, 'marks');
+    const start = ['--command', 'sh', '--arg', '-c', '--arg', `pwd >> ${mark}; exec "$0" ${badServer} tools`];
+    await world.run(['mcp', 'add', 'one', ...start, '--arg', process.execPath]);
+    expect(readFileSync(mark, 'utf8')).toBe(`${world.workspace}\n`);
+
+    const clone = join(world.dir, 'clone');
+    mkdirSync(join(clone, 'sub'), { recursive: true });
+    writeFileSync(join(clone, 'server.py'), '');
+    const home = { cwd: clone, environment: { REINS_HOME: join(world.dir, 'own/.reins') } };
+    await world.run(['mcp', 'add', 'two', ...start, '--arg', process.execPath], home);
+    await world.run(['doctor'], home);
+    expect(new Set(readFileSync(mark, 'utf8').trim().split('\n').slice(1))).toEqual(new Set([join(world.dir, 'own')]));
+    expect(await world.run(['mcp', 'add', 'three', '--command', 'python3', '--arg', 'server.py'], home)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`server.py is not in ${join(world.dir, 'own')}, where the server starts`),
+    });
   });
 
   it('passes arguments as they are, split at commas (MCP-012)', async () => {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import type { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createToolClients } from '../../src/server/tool-clients.ts';
 import { ownAddress } from '../support/own-address.ts';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
@@ -57,6 +57,20 @@ it('does nothing for what another program’s tool or a tool server has started,
   // One that takes the marker out of its environment is known by who has started it.
   expect(await post({ REINS_RUN_ID: 'run_elsewhere' }, `env -u REINS_RUN_ID ${change}; true`)).toContain('not_allowed');
   expect(await post({}, change)).not.toContain('not_allowed');
+  // It closes before anybody can look whose connection it was.
+  const { hostname, port } = new URL(world.url);
+  const text = `POST /api/stop-nothing HTTP/1.1\r\nHost: ${hostname}:${port}\r\n${head}\r\nContent-Length: 0\r\n\r\n`;
+  const seen: boolean[] = [];
+  const { comesFromTool } = ground;
+  ground.comesFromTool = (...given) => {
+    seen.push(comesFromTool(...given));
+    return seen.at(-1) === true;
+  };
+  await new Promise<void>((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.end(text).destroy());
+    socket.on('close', () => resolve());
+  });
+  await vi.waitFor(() => expect(seen).toEqual([true]), 20_000);
   const attempts = app.rows("SELECT run_id, body FROM audit WHERE type = 'self_approval_attempt' ORDER BY seq");
   expect(attempts.map(({ run_id }) => run_id)).toEqual(['mcp:files', 'run_elsewhere']);
   expect(JSON.parse(String(attempts[0]?.['body']))).toEqual({ command: 'beam request', by: 'connection' });

@@ -152,7 +152,12 @@ const mcp: Command = {
         { name: 'command', kind: 'string', value: 'c', help: 'Program to start (stdio).' },
         { name: 'args', kind: 'string', value: 'a,b', help: 'Its arguments, split at commas.' },
         { name: 'arg', kind: 'list', value: 'a', help: 'One argument, taken as it is.' },
-        { name: 'cwd', kind: 'path', value: 'dir', help: 'Directory to start it in.' },
+        {
+          name: 'cwd',
+          kind: 'path',
+          value: 'dir',
+          help: 'Directory to start it in; else the project, or for the database of your home that one.',
+        },
         { name: 'pin-command', kind: 'boolean', help: 'Refuse to start it when the program has changed.' },
         { name: 'url', kind: 'string', value: 'url', help: 'Its URL (sse, http).' },
         ...mcpFields,

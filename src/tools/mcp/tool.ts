@@ -15,6 +15,8 @@ import { isObject } from '../../text/json-object.ts';
 /** A registered server as its tools need it. */
 export type McpServer = {
   readonly name: string;
+  /** Where it runs, and finds relative paths; null where it is not on this machine. */
+  readonly directory: string | null;
   /** As it was registered: `${env:NAME}` is replaced when a call is made. */
   readonly inject: Readonly<Record<string, string>>;
   readonly credentials: Credentials;
@@ -46,7 +48,7 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
     inject: (record) => injected(server, definition, record, hidden),
     prepare(args, site) {
       const shown = { ...args, ...Object.fromEntries([...hidden].map((key) => [key, '(injected)'])) };
-      return { ok: true, facts: null, cwd: site.root, summary: summaryLine(JSON.stringify(shown)) };
+      return { ok: true, facts: null, cwd: server.directory ?? site.root, summary: summaryLine(JSON.stringify(shown)) };
     },
     async execute(args, context) {
       const end = await server.call(definition.name, args, {

@@ -5,6 +5,7 @@ import { mcpTool } from '../../../src/tools/mcp/tool.ts';
 
 const server = (inject: Readonly<Record<string, string>> = {}) => ({
   name: 'one',
+  directory: null,
   inject,
   credentials: 'none' as const,
   expand: (value: string) => ({ kind: 'value' as const, value }),
