@@ -102,7 +102,7 @@ export function answerServices(
         await editAsk(
           {
             asks: store.asks,
-            mask: secrets.maskDeep,
+            mask: secrets.maskKnownDeep,
             refusal: refusalWith(prepare, () => store.registry.toolsets()),
           },
           wanted,

@@ -7,10 +7,10 @@ import type { Tool } from '../tools/tool.ts';
  * address that its server is connected to, with the password that was given to it. What looks like a secret is left, since
  * an example of a header is of use. Calls are checked against what the service said.
  */
-export function withMaskedTools(secrets: Pick<Secrets, 'maskKnown'>, sources: RunSources): RunSources {
+export function withMaskedTools(secrets: Pick<Secrets, 'maskKnownDeep'>, sources: RunSources): RunSources {
   const hide = (tools: SourceTools): SourceTools => ({ ...tools, tools: tools.tools.map((tool) => masked(tool)) });
   const masked = (tool: Tool): Tool => {
-    const spec = withoutKnown(secrets, tool.spec);
+    const spec = secrets.maskKnownDeep(tool.spec);
     return spec === tool.spec ? tool : { ...tool, spec };
   };
   return {
@@ -18,18 +18,4 @@ export function withMaskedTools(secrets: Pick<Secrets, 'maskKnown'>, sources: Ru
     opened: sources.opened.map(hide),
     onChange: (listener) => sources.onChange((tools) => listener(hide(tools))),
   };
-}
-
-/** What services say, without known secrets; the same value where there is none. */
-export function withoutKnown<T>({ maskKnown }: Pick<Secrets, 'maskKnown'>, value: T): T {
-  if (maskKnown(JSON.stringify(value)).count === 0) return value;
-  // Strings alone are replaced: it keeps its type.
-  return hiddenIn(value, (text) => maskKnown(text).text) as T;
-}
-
-function hiddenIn(value: unknown, mask: (text: string) => string): unknown {
-  if (typeof value === 'string') return mask(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => hiddenIn(one, mask));
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hiddenIn(member, mask)]));
 }

@@ -3,7 +3,7 @@ import type { RegisteredTool, SourceCheck } from '../schema/tool-sources.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import { noSources, type RunSources } from '../tools/source.ts';
 import { countedSources } from './counted-sources.ts';
-import { withMaskedTools, withoutKnown } from './mask-tools.ts';
+import { withMaskedTools } from './mask-tools.ts';
 
 /** Where one kind of source (hooks, tool servers) gives its tools to runs. */
 export type SourceRoom = {
@@ -22,7 +22,10 @@ export type SourceRoom = {
 export type ArgumentNames = (tools: string, tool: string) => readonly string[] | null;
 
 /** The sources that a run may use, of all kinds, opened at the same time; known secrets are hidden in what they say. */
-export function runSources(rooms: readonly SourceRoom[], secrets: Pick<Secrets, 'maskKnown'>): PrepareDeps['sources'] {
+export function runSources(
+  rooms: readonly SourceRoom[],
+  secrets: Pick<Secrets, 'maskKnownDeep'>,
+): PrepareDeps['sources'] {
   return async ({ mayUse }) => {
     const wanted = rooms
       .map((room) => ({ room, names: room.names().filter((name) => mayUse(name)) }))
@@ -59,8 +62,8 @@ export const sourceArguments = (rooms: readonly SourceRoom[]) => async (): Promi
 
 /** The tools of all kinds as they were listed last. */
 export const sourceTools =
-  (rooms: readonly SourceRoom[], secrets: Pick<Secrets, 'maskKnown'>) =>
+  (rooms: readonly SourceRoom[], secrets: Pick<Secrets, 'maskKnownDeep'>) =>
   async (): Promise<readonly RegisteredTool[]> => {
     const used = rooms.filter((room) => room.names().length > 0);
-    return withoutKnown(secrets, (await Promise.all(used.map((room) => room.tools()))).flat());
+    return secrets.maskKnownDeep((await Promise.all(used.map((room) => room.tools()))).flat());
   };

@@ -1,4 +1,6 @@
 import type { Ask, Preview } from '../schema/ask.ts';
+import type { Evaluation } from '../schema/policy.ts';
+import type { GateRun } from './run.ts';
 import type { Judged } from './stages.ts';
 
 /**
@@ -28,8 +30,17 @@ export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullab
   return { edited: false, why: why.length > 0 ? why : [otherArguments(judged)] };
 }
 
-/** All else is as it was. What a run keeps while it rests has no secrets in it, so that a call loses them (03 §11). */
-const otherArguments = ({ prepared }: Judged): string =>
-  JSON.stringify(prepared.shown).includes('•••(')
-    ? 'a secret in its arguments was not kept: what would run has its mask'
-    : 'its arguments are others';
+/** All else is as it was. */
+const otherArguments = ({ prepared }: Judged): string => (hasMask(prepared) ? lost : 'its arguments are others');
+
+const lost = 'a secret in its arguments was not kept: what would run has its mask';
+const hasMask = ({ shown }: Judged['prepared']): boolean => JSON.stringify(shown).includes('•••(');
+
+/**
+ * What a run keeps while it rests has no known secrets in it, so that a call loses them (03 §11): where the rules let such a
+ * call pass, the operator is asked.
+ */
+export const withLoss = (run: GateRun, prepared: Judged['prepared'], evaluation: Evaluation): Evaluation =>
+  run.known !== null && evaluation.action === 'allow' && hasMask(prepared)
+    ? { ...evaluation, action: 'approve', reason: 'floor', detail: lost }
+    : evaluation;

@@ -1,6 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { KnownCall } from '../store/calls.ts';
+import { withLoss } from './anew.ts';
 import { createAsker, type Steps } from './ask.ts';
 import { createAskAhead } from './ask-ahead.ts';
 import { callHash, originOf, placesOf, programsOf } from './binding.ts';
@@ -58,10 +59,11 @@ export function createGate(deps: GateDeps) {
     const prepared = await prepareCall(call);
     if (prepared.kind === 'refused') return prepared;
     const host = run.host(prepared.cwd);
-    const evaluation = await decide(run.policy(), prepared.call, host, {
+    const decided = await decide(run.policy(), prepared.call, host, {
       ...readingOf(prepared),
       ...(await lineReader(run.policy(), found.tools)),
     });
+    const evaluation = withLoss(run, prepared, decided);
     // A deny needs no more; anything else is about the file that the tool has looked at.
     if (evaluation.action !== 'deny' && !isWhatWasJudged(prepared.looked, host)) {
       return movedMeanwhile;

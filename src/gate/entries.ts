@@ -23,6 +23,8 @@ export type LedgerDeps = {
   readonly pidStart: (pid: number) => string | null;
   /** Masks known secrets in whatever is stored or shown (11 §5.3). */
   readonly mask: <T>(value: T) => T;
+  /** Masks known secrets only: for what a person decides on, which is otherwise exact (11 §5.3.3). */
+  readonly maskKnown: <T>(value: T) => T;
 };
 
 /** A tool by its two names, as rows and events have them. */
@@ -77,7 +79,6 @@ export function createEntries(deps: LedgerDeps) {
   const insert = (
     { run, request, found }: GateCall,
     judged: Judged,
-    args: unknown,
     state: 'planned' | 'started' | 'skipped',
   ): number =>
     calls.insert({
@@ -85,9 +86,9 @@ export function createEntries(deps: LedgerDeps) {
       call_id: request.call_id,
       batch: request.batch_index,
       ...namesOf(found),
-      args,
+      args: deps.maskKnown(judged.prepared.shown),
       call_hash: judged.hash,
-      record: deps.mask(judged.evaluation),
+      record: deps.maskKnown(judged.evaluation),
       state,
       at: now(),
     });

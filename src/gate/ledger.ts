@@ -54,19 +54,19 @@ export function createLedger(deps: LedgerDeps) {
       return underLease(deps, run, 'full', (record) => {
         if (planned === null) pending(record, call, namesOf(call.found), args);
         decision(record, call, judged, args);
-        const seq = planned?.seq ?? insert(call, judged, args, 'planned');
+        const seq = planned?.seq ?? insert(call, judged, 'planned');
         const ask_id = deps.asks.raise(record, {
           kind: question === null ? 'permission' : 'question',
           ref: run.ref,
           task_id: request.task_id,
           call_id: request.call_id,
           ...namesOf(call.found),
-          args,
-          summary: deps.mask(judged.prepared.summary),
-          preview: deps.mask(preview),
-          question: deps.mask(question),
+          args: deps.maskKnown(judged.prepared.shown),
+          summary: deps.maskKnown(judged.prepared.summary),
+          preview: deps.maskKnown(preview),
+          question: deps.maskKnown(question),
           cwd: judged.prepared.cwd,
-          evaluation: deps.mask(judged.evaluation),
+          evaluation: deps.maskKnown(judged.evaluation),
           policy,
           call_hash: judged.hash,
           binding: bindingOf(judged.hash, policy.sha256, preview.preimage?.sha256 ?? null),
@@ -95,7 +95,11 @@ export function createLedger(deps: LedgerDeps) {
         pending(record, call, namesOf(call.found), args);
         if (judged.evaluation.action !== 'approve') decision(record, call, judged, args);
         const { hash: call_hash } = judged;
-        calls.change(run.ref.run_id, planned.seq, { args, call_hash, record: deps.mask(judged.evaluation) });
+        calls.change(run.ref.run_id, planned.seq, {
+          args: deps.maskKnown(judged.prepared.shown),
+          call_hash,
+          record: deps.maskKnown(judged.evaluation),
+        });
       });
     },
 
@@ -112,14 +116,15 @@ export function createLedger(deps: LedgerDeps) {
       const started = feed.commit(readsFiles(found.tool.spec) ? 'normal' : 'full', (record) => {
         if (!runs.holdsLease(run.ref.run_id, run.owner)) return null;
         const isTaken =
-          planned === null || calls.start(run.ref.run_id, planned.seq, run.owner, deps.mask(judged.evaluation), at);
+          planned === null ||
+          calls.start(run.ref.run_id, planned.seq, run.owner, deps.maskKnown(judged.evaluation), at);
         if (!isTaken) return null;
         run.ahead.write(record);
         if (planned === null) {
           pending(record, call, namesOf(call.found), args);
           decision(record, call, judged, args);
         } else if (planned.ask_id !== null) deps.asks.delivered(planned.ask_id);
-        const seq = planned?.seq ?? insert(call, judged, args, 'started');
+        const seq = planned?.seq ?? insert(call, judged, 'started');
         run.counters = { ...run.counters, tool_calls: run.counters.tool_calls + 1 };
         runs.setCounters(run.ref.run_id, run.counters);
         entry(run, 'effect', { call_id: request.call_id, ...names, call_hash: judged.hash, state: 'started' });

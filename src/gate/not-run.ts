@@ -79,7 +79,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
         } else if (planned.ask_id !== null) {
           deps.asks.delivered(planned.ask_id);
         }
-        close(run, planned?.seq ?? insert(call, judged, args, 'skipped'), content);
+        close(run, planned?.seq ?? insert(call, judged, 'skipped'), content);
         ended(record, call, namesOf(call.found), { content, error });
       });
       return { kind: 'result', ok: false, content, error };
@@ -97,7 +97,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
           pending(record, call, namesOf(call.found), args);
           decision(record, call, judged, args);
         }
-        close(run, planned?.seq ?? insert(call, judged, args, 'skipped'), content);
+        close(run, planned?.seq ?? insert(call, judged, 'skipped'), content);
         record(run.ref, { kind: 'compute_exhausted', ...exhausted });
         entry(run, 'compute', { ...exhausted });
       });

@@ -68,7 +68,7 @@ export function createUnknown(
     run.ahead.flush();
     const { tools, tool, args } = known;
     const before = known.ask_id === null ? null : deps.asks.show(known.ask_id);
-    const record = changed === null ? known.record : deps.mask(changed.judged.evaluation);
+    const record = changed === null ? known.record : deps.maskKnown(changed.judged.evaluation);
     const evaluation: Evaluation = { ...record, timeout_s: 0, on_timeout: null };
     const call_hash = changed?.judged.hash ?? known.call_hash;
     const places = changed?.judged.places ?? before?.preview.places;

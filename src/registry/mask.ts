@@ -23,6 +23,11 @@ export type Mask = {
    * the same value, not a copy, when there is nothing to hide.
    */
   maskDeep<T>(value: T): T;
+  /**
+   * `maskKnown` for every string of a JSON value, keys included: for what a person decides on and what then runs, which is
+   * exact apart from known secrets (11 §5.3.3). Returns the same value, not a copy, when there is nothing to hide.
+   */
+  maskKnownDeep<T>(value: T): T;
   /** `mask` for a text that arrives in pieces, with the same outcome wherever it is cut. */
   stream(): MaskStream;
 };
@@ -119,12 +124,26 @@ export function createMask(): Mask {
     return changed ? Object.fromEntries(members) : value;
   };
 
+  const knownIn = (value: unknown): unknown => {
+    if (typeof value === 'string') return maskKnown(value).text;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      const list = value.map(knownIn);
+      return list.every((one, index) => one === value[index]) ? value : list;
+    }
+    const members = Object.entries(value);
+    const shown = members.map(([key, member]) => [maskKnown(key).text, knownIn(member)] as const);
+    const isSame = shown.every(([key, member], at) => key === members[at]?.[0] && member === members[at]?.[1]);
+    return isSame ? value : Object.fromEntries(shown);
+  };
+
   return {
     register,
     mask,
     maskKnown,
     // Strings are replaced by strings and members keep their places, so the value keeps its type.
     maskDeep: <T>(value: T): T => maskValue(value, false) as T,
+    maskKnownDeep: <T>(value: T): T => (known.length === 0 ? value : (knownIn(value) as T)),
     stream: () =>
       inTurn([
         createMaskStream(

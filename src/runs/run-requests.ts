@@ -14,6 +14,8 @@ export type RunRequestDeps = TurnDeps & {
   readonly gate: Gate;
   /** Masks known secrets before a state is stored (11 §5.3). */
   readonly mask: <T>(value: T) => T;
+  /** Masks known secrets only: what runs once the run goes on is exact otherwise (11 §5.3.3). */
+  readonly maskKnown: <T>(value: T) => T;
 };
 
 /** What the thread of one run may ask for. What does not parse is a StructError, thrown before anything is done. */
@@ -41,7 +43,7 @@ export function createRunRequests(deps: RunRequestDeps, live: LiveRun, rows: Ret
         if (ahead_of === 'rest') goOn();
         return;
       }
-      const payload = checkpointText(deps.mask(state));
+      const payload = checkpointText(deps.maskKnown(state));
       const digest = createHash('sha256').update(payload).digest('hex');
       const write = (): void => {
         if (!deps.runs.checkpoint(gate.ref.run_id, gate.owner, payload, digest, deps.now())) throw takenOver();

@@ -1,6 +1,6 @@
 import type { Gate } from '../gate/call.ts';
 import type { EngineEvent } from '../schema/event.ts';
-import { addUsage } from '../schema/message.ts';
+import { addUsage, type Message } from '../schema/message.ts';
 import type { NumberedMessage } from '../schema/run-record.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import { takenOver } from '../store/run-leases.ts';
@@ -13,8 +13,9 @@ export type RunRowsDeps = {
   readonly runs: Runs;
   readonly gate: Pick<Gate, 'unsent'>;
   readonly now: () => number;
-  /** Masks known secrets before a message is stored (11 §5.3). */
+  /** Masks known secrets, and what looks like one, before a message is stored (11 §5.3). */
   readonly mask: <T>(value: T) => T;
+  readonly maskKnown: <T>(value: T) => T;
 };
 
 /** What the thread says that is written down. */
@@ -64,6 +65,14 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
     }
   };
 
+  /** Its calls are exact apart from known secrets: they run from here when the run goes on (11 §5.3.3). */
+  const storable = (message: Message): Message => {
+    const masked = deps.mask(message);
+    return masked.role === 'assistant' && message.role === 'assistant' && message.tool_calls !== undefined
+      ? { ...masked, tool_calls: deps.maskKnown(message.tool_calls) }
+      : masked;
+  };
+
   const write = (record: Record, event: SaidEvent): void => {
     switch (event.kind) {
       case 'captured_step':
@@ -76,7 +85,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
         deps.gate.unsent(gate, event);
         return;
       case 'message': {
-        const message = deps.mask(event.message);
+        const message = storable(event.message);
         const payload = JSON.stringify(message);
         deps.runs.appendMessage(runId, event.number, payload);
         last = { number: event.number, message };

@@ -126,6 +126,30 @@ it('is lost to a call while its run rests, and the new question says so', async 
   });
 });
 
+it('shows on a card, and keeps while a run rests, what only looks like a secret: what is approved is what runs', async () => {
+  const [begin, end] = ['BEGIN', 'END'].map((word) => `-----${word} PRIVATE KEY-----`);
+  const content = `# ${begin}\ntouch hidden\n# ${end}\n: Authorization: Bearer YOUR_TOKEN; touch more\n`;
+  const turns = [
+    { match: { role: 'tool' }, reply: { text: 'done' } },
+    calls([call('local_fs.write_file', { path: 'script', content })], { role: 'user' }),
+  ];
+  app = await scriptedApp({ turns, policy: { default_action: 'approve', rules: [] } });
+  const { run_id } = await app.start({ on_ask: 'suspend' });
+  await app.client.awaitRun({ run_id });
+  const other = await app.open();
+  const [ask] = (await other.listAsks({ ...everyAsk, state: 'pending', limit: 2 })).asks;
+  expect(ask?.args).toEqual({ path: 'script', content });
+  expect(JSON.stringify(ask?.preview)).toContain('touch hidden');
+  const words = { outcome: 'approve', feedback: null, text: null, binding: null, remember: null } as const;
+  await other.answerAsk({ id: ask?.id ?? '', ...words });
+  await other.resumeRun({ run_id, accept_changed_chain: false, on_ask: 'suspend', timeout_ms: 0 });
+  expect((await other.awaitRun({ run_id })).status).toBe('completed');
+  expect(readFileSync(join(app.place.workspace, 'script'), 'utf8')).toBe(content);
+  // Records and events say nothing that looks like one.
+  expect(JSON.stringify(await app.events(run_id))).not.toContain('YOUR_TOKEN');
+  expect(JSON.stringify(app.rows('SELECT body FROM audit'))).not.toContain('YOUR_TOKEN');
+});
+
 it('writes no value of an argument into the audit log that its name calls a credential', async () => {
   const headers = { Accept: 'text/html', 'X-Auth-Token': 'a-word-that-nobody-knows' };
   const turns = [
