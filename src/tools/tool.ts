@@ -159,6 +159,9 @@ export type Looked = {
   readonly given: string;
   readonly real: string;
   readonly parent: { readonly path: string; readonly dev: bigint; readonly ino: bigint };
+  readonly outside_root: boolean;
+  /** A link was followed. */
+  readonly link: boolean;
   /** Null when nothing is there. A link only where the link itself is meant. */
   readonly stat: { readonly dev: bigint; readonly ino: bigint; isSymbolicLink(): boolean } | null;
 };

@@ -179,6 +179,5 @@ export async function previewChange({ path, place, before, after, fault, follows
     new_file: before === null,
     ...(follows === null ? {} : { follows }),
     preimage: { path: path.real, sha256: before?.sha256 ?? null },
-    paths: [{ given: path.given, real: path.real, inside: !path.outside_root, link: path.link }],
   };
 }
