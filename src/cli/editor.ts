@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../text/thrown.ts';
 import type { Process, Signal } from './process.ts';
+import { withSearchPath } from '../text/search-path.ts';
 
 /** What came of an edit: the text as it was saved, or why there is none. */
 export type Edited =
@@ -103,7 +104,7 @@ const run = (
   new Promise((settle) => {
     const [file = '', ...args] = wordsOf(editor);
     const heard = hearKeys(onSignal);
-    const child = spawn(file, [...args, path], { stdio: 'inherit', env: { ...environment } });
+    const child = spawn(file, [...args, path], { stdio: 'inherit', env: withSearchPath(environment) });
     const passed = ending.map((signal) =>
       onSignal(signal, () => {
         child.kill(signal);

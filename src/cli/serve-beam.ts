@@ -84,7 +84,7 @@ export async function serveBeam(context: Context): Promise<number> {
   if (known.issues > 0) say(`${plural(known.issues, 'setup issue')}: reins doctor`);
   if (opens && link !== null) {
     const { openInBrowser } = await import('./open-link.ts');
-    openInBrowser(link, ground.dataDir ?? ground.reinsHome, context.warn);
+    openInBrowser(link, ground.reinsHome, context);
   }
   const error = await Promise.race([stopped, lost]);
   if (!(error instanceof RuntimeError)) {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { withSearchPath } from '../text/search-path.ts';
 
 /** As long as a person waits for a copy. */
 const longestMs = 2000;
@@ -11,7 +12,7 @@ const longestMs = 2000;
 export function toTmux(environment: Readonly<Record<string, string | undefined>>, text: string): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn('tmux', ['load-buffer', '-w', '-'], {
-      env: environment,
+      env: withSearchPath(environment),
       stdio: ['pipe', 'ignore', 'ignore'],
       timeout: longestMs,
     });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { systemReason } from '../text/system-reason.ts';
 import { planMarkdown } from '../view/plan-lines.ts';
@@ -30,6 +30,8 @@ export function createMirror(deps: MirrorDeps) {
       // Names are made by us, but a database may come from elsewhere (11 §4.7).
       if (basename(name) !== name) throw new Error('its name is no file name');
       mkdirSync(deps.directory, { recursive: true, mode: 0o700 });
+      // A repository may bring along a link to anywhere.
+      if (lstatSync(deps.directory).isSymbolicLink()) throw new Error('its directory is a link');
       const release = await lockFile(`${pathOf(name)}.lock`, deps.now);
       try {
         body();

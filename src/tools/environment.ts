@@ -1,3 +1,5 @@
+import { absoluteElements } from '../text/search-path.ts';
+
 export type EnvironmentOptions = {
   /** The environment of this process. */
   readonly parent: Readonly<Record<string, string | undefined>>;
@@ -56,10 +58,3 @@ function mayPass(name: string): boolean {
   if (/^(?:REINS_|LD_|DYLD_)/.test(name) || removed.has(name)) return false;
   return !name.startsWith('GIT_') || harmlessGit.test(name);
 }
-
-/** An empty or relative element would find programs in whatever directory the child starts in. */
-const absoluteElements = (path: string): string =>
-  path
-    .split(':')
-    .filter((element) => element.startsWith('/'))
-    .join(':');

@@ -33,7 +33,7 @@ async function said(context: Context, sentence: string, value: Readonly<Record<s
 function showUrl(context: Context, url: string): void {
   context.terminal.err(`Open this page to sign in:\n  ${context.safe(url)}\n`);
   if (context.invocation.flags.bool('browser') === false || !context.terminal.stderrIsTerminal) return;
-  openUrl(url, () => {});
+  openUrl(url, context.process.environment, () => {});
 }
 
 export const handlers = { auth };

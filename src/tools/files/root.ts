@@ -75,6 +75,10 @@ export function resolvePath(given: string, place: Place, site: ToolSite, follow 
     return unresolved(error, given);
   }
   if ('ok' in facts) return facts;
+  // The system takes it for a directory, and a rule that looks at its end for another name.
+  if (/\/\.?$/.test(given) && facts.stat !== null && !facts.stat.isDirectory()) {
+    return fail('not_found', `"${given}" is no directory, which its end says.`);
+  }
   const outside = !isInside(place.root, facts.real);
   if (pseudo.some((base) => isInside(base, facts.real))) {
     return fail('not_regular', `"${given}" belongs to a pseudo file system, which file tools do not use.`);

@@ -174,11 +174,13 @@ export function registeredHeaders(service: HookService, ports: Pick<HookPorts, '
   return { values, secrets };
 }
 
-/** The origin is the registered one, whatever the path is made of (05 §9.5.2). */
+/** The origin is the registered one, and so is the beginning of the path, whatever the rest is made of (05 §9.5.2). */
 function targetOf(service: HookService, path: string): Target | ToolFailure {
   const target = parseTarget(service.url + path);
-  const origin = new URL(service.url).origin;
-  if (typeof target !== 'string' && target.url.origin === origin) return target;
-  const why = typeof target === 'string' ? target : 'must stay at the registered origin';
+  const { origin, pathname } = new URL(service.url);
+  const base = `${pathname.replace(/\/+$/, '')}/`;
+  if (typeof target !== 'string' && target.url.origin === origin && `${target.url.pathname}/`.startsWith(base))
+    return target;
+  const why = typeof target === 'string' ? target : 'must stay below the registered one';
   return fail('invalid_arguments', `The URL of this call ${why}.`);
 }

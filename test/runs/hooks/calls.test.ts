@@ -165,6 +165,17 @@ describe('a call of a hook reaches the service exactly as its description says',
     expect(results.slice(2)).toMatchObject(Array.from({ length: 4 }, () => ({ error: 'invalid_arguments' })));
   });
 
+  it('and no other place of its server: a description leads out of the registered path nowhere', async () => {
+    const operation = (operationId: string) => ({ get: { operationId, responses: {} } });
+    const paths = { '/in': operation('inside'), '/../../admin': operation('above'), '/%2e%2e/x': operation('encoded') };
+    service = await startService({ openapi: '3.0.0', info: { title: 'a', version: '1' }, paths });
+    app = await appCalling(['inside', 'above', 'encoded'].map((tool) => [`svc.${tool}`, {}]));
+    await addHook(app, 'svc', { url: `${service.url}/base`, spec: `${service.url}/openapi.json` });
+    const { results } = await resultsOf(app);
+    expect(service.arrived.map(({ url }) => url)).toEqual(['/base/in']);
+    expect(results.slice(1)).toMatchObject([{ error: 'invalid_arguments' }, { error: 'invalid_arguments' }]);
+  });
+
   it('or does not reach it, when the arguments do not fit', async () => {
     const { arrived, results } = await made(fixture('weather.json'), [
       ['point', { point: 'here' }],

@@ -111,6 +111,11 @@ describe('read_file', () => {
     expect(await bench.error('local_fs.read_file', { path: 'dir' })).toBe('is_directory');
   });
 
+  it.each(['a.txt/', 'a.txt/.', 'a.txt//', './a.txt/./'])('takes %s for no name of a file', async (path) => {
+    writeFileSync(join(bench.workspace, 'a.txt'), 'x');
+    expect(await bench.error('local_fs.read_file', { path })).toBe('not_found');
+  });
+
   it.each(['\u0001x', 'a\nb', '', 'missing/../a', 'x/'.repeat(300)])('refuses the path %j', async (path) => {
     const error = await bench.error('local_fs.read_file', { path });
     expect(['bad_path', 'invalid_arguments']).toContain(error);
