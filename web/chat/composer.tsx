@@ -1,4 +1,4 @@
-import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react';
 import { useHistoryState } from 'wouter/use-browser-location';
 import type { RunRecord } from '../../src/schema/run-record.ts';
 import { client } from '../data/client.ts';
@@ -61,12 +61,9 @@ export function Composer({
     box.focus();
     box.setSelectionRange(text.length, text.length);
   }, [text]);
-  useEffect(() => {
-    const box = field.current;
-    if (box === null) return;
+  useLayoutEffect(() => {
     void text;
-    box.style.height = 'auto';
-    box.style.height = `${Math.min(box.scrollHeight + 2, 240)}px`;
+    if (field.current !== null) fit(field.current);
   }, [text]);
 
   const bytes = text.length > mostBytes / 8 ? bytesOf(text) : 0;
@@ -173,6 +170,17 @@ export function Composer({
       </div>
     </form>
   );
+}
+
+/** Makes a field as high as its text, up to a bound. */
+function fit(box: HTMLTextAreaElement): void {
+  const { form } = box;
+  // While the text is measured the form keeps its room: the chat above would grow into it for a moment, and a view that
+  // stands at its end would be moved up by that, as if somebody had scrolled.
+  if (form !== null) form.style.height = `${form.offsetHeight}px`;
+  box.style.height = 'auto';
+  box.style.height = `${Math.min(box.scrollHeight + 2, 240)}px`;
+  if (form !== null) form.style.height = '';
 }
 
 /** Files of the workspace whose path has what was typed behind `@`. */

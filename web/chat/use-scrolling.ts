@@ -193,9 +193,11 @@ export function useScrolling({ items, older, sought }: Shown) {
   const onScroll = () => {
     const box = element.current;
     if (box === null || printing) return;
-    const near = box.scrollHeight - box.scrollTop - box.clientHeight < (isSought.current ? foundNearPx : nearPx);
-    // What grew below the view, or took room of it, is no reason to stay behind: only who scrolls up wants to.
-    const isScrolled = box.clientHeight === room.current;
+    const below = box.scrollHeight - box.scrollTop - box.clientHeight;
+    const near = below < (isSought.current ? foundNearPx : nearPx);
+    // What grew below the view, or took room of it, is no reason to stay behind: only who scrolls up wants to. Nobody
+    // comes to the very end by scrolling up: there the view has got its room back.
+    const isScrolled = box.clientHeight === room.current && below >= 1;
     room.current = box.clientHeight;
     if (Math.abs(box.scrollTop - top.current) >= 1) keepAt(null);
     // However little it is: who is taken back to the end at each turn of a wheel never leaves it.
