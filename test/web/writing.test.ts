@@ -66,17 +66,6 @@ it('stays at the end of a chat while a message of several lines is written, and 
   expect(world.problems).toEqual([]);
 });
 
-it('follows the answer to a long message that was put in and sent at once', async () => {
-  const page = await longChat();
-  await page.getByRole('textbox', { name: 'Message' }).focus();
-  // The second before what the first has changed is drawn.
-  await Promise.all([page.keyboard.insertText(`put in\n${'and more\n'.repeat(9)}`), page.keyboard.press('Enter')]);
-  await page.locator('.said.user', { hasText: 'put in' }).waitFor();
-  await page.getByRole('button', { name: 'Send' }).waitFor();
-  expect(await settled(page, leftBelow(page))).toBe(0);
-  expect(world.problems).toEqual([]);
-});
-
 it('goes on following an answer that streams while the next message is written', async () => {
   const page = await longChat();
   await page.getByRole('textbox', { name: 'Message' }).fill('slow please');

@@ -100,8 +100,8 @@ function OpenCard({
         if (event.key !== 'a' || event.target !== element.current || event.repeat) return;
         event.preventDefault();
         event.stopPropagation();
-        if (hidden > 0 || !guard.isArmed() || !card.choices.includes('once')) return;
-        void answer({ outcome: 'approve' });
+        if (hidden > 0 || !card.choices.includes('once')) return;
+        guard.key(() => void answer({ outcome: 'approve' }));
       }}
     >
       <header className="card-head">

@@ -4,6 +4,7 @@ import type { Answer } from './answer.ts';
 import type { ChoiceProps } from './choice-props.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { ExplainDialog } from './explain-dialog.tsx';
+import { GuardHint } from './guard-hint.tsx';
 import { QuestionChoices } from './question.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import { SureDialog, TextDialog } from './sure-dialog.tsx';
@@ -33,7 +34,7 @@ export function Choices(props: ChoiceProps) {
       {approving ? (
         <>
           {has('once') ? (
-            <Button look="primary" busy={busy} {...guard.press(answer({ outcome: 'approve' }))}>
+            <Button look="primary" busy={busy} {...guard.press(answer({ outcome: 'approve' }), 'card')}>
               {budget ? 'Grant once more' : 'Approve once'}
             </Button>
           ) : null}
@@ -103,6 +104,7 @@ export function Choices(props: ChoiceProps) {
           Decide later
         </Button>
       ) : null}
+      <GuardHint guard={guard} />
       {open === 'session' ? (
         <SureDialog
           title="Approve for this session"

@@ -13,6 +13,7 @@ import { Loaded } from '../parts/states.tsx';
 import { policyFile } from './card-facts.ts';
 import type { ChoiceProps } from './choice-props.ts';
 import { useGuard } from './guard.ts';
+import { GuardHint } from './guard-hint.tsx';
 import { useAskDraft } from './left-over.tsx';
 import { NotTaken, useWritten } from './not-taken.tsx';
 
@@ -63,6 +64,7 @@ export function EditDialog({
         )}
         {refused ? <NotTaken /> : null}
         <div className="dialog-foot">
+          <GuardHint guard={guard} />
           <Button onClick={onClose}>Cancel</Button>
           <Button
             look="primary"

@@ -1,19 +1,37 @@
-import { type KeyboardEvent, type PointerEvent, type RefObject, useCallback, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type PointerEvent, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 
 /** How long after it has appeared, moved or changed a card takes no answer (09 §8.7.6). */
 const guardMs = 400;
 /** How often its place is looked at. */
 const lookMs = 80;
+/** How long it is said why a press did nothing. */
+const hintMs = 6000;
+
+/** What to press instead of Enter, by what else takes the answer of a button. */
+const insteadOfEnter = {
+  none: 'Enter does not answer: press Space.',
+  card: 'Enter does not approve: press Space, or a on the card.',
+  dialog: 'Enter does not approve: press Space, or a.',
+} as const;
+const tooSoon = 'Too soon: press it again.';
 
 export type Guard = {
-  /** Whether something that begins now, by a person, may answer. */
-  readonly isArmed: () => boolean;
-  /** What a button of an answer listens to: a press counts only when it began after the guard. */
-  readonly press: (act: () => void) => {
+  /** Does what a key of its own stands for, unless that was pressed too soon. */
+  readonly key: (act: () => void) => void;
+  /**
+   * What a button of an answer listens to: a press counts only when it began after the guard.
+   * @param byA where `a` does the same
+   */
+  readonly press: (
+    act: () => void,
+    byA?: keyof typeof insteadOfEnter,
+  ) => {
     readonly onPointerDown: (event: PointerEvent) => void;
     readonly onKeyDown: (event: KeyboardEvent) => void;
     readonly onClick: () => void;
   };
+  /** Why the last press did nothing, for a while; the turn makes the same words something new, which is said again. */
+  readonly hint: { readonly words: string; readonly turn: number } | null;
 };
 
 /**
@@ -24,6 +42,17 @@ export type Guard = {
 export function useGuard(element: RefObject<HTMLElement | null>, version: string): Guard {
   const since = useRef(Number.POSITIVE_INFINITY);
   const pressed = useRef(false);
+  const [hint, setHint] = useState<Guard['hint']>(null);
+  const turn = useRef(0);
+  const say = useCallback((words: string) => {
+    turn.current += 1;
+    setHint({ words, turn: turn.current });
+  }, []);
+  useEffect(() => {
+    if (hint === null) return;
+    const timer = setTimeout(() => setHint(null), hintMs);
+    return () => clearTimeout(timer);
+  }, [hint]);
 
   useEffect(() => {
     void version;
@@ -52,22 +81,37 @@ export function useGuard(element: RefObject<HTMLElement | null>, version: string
     () => document.hasFocus() && performance.now() - since.current >= guardMs,
     [],
   );
-  const press = useCallback(
-    (act: () => void) => ({
+  const take = useCallback(
+    (isMeant: boolean, act: () => void) => {
+      if (!isMeant) {
+        say(tooSoon);
+        return;
+      }
+      setHint(null);
+      act();
+    },
+    [say],
+  );
+  const key = useCallback((act: () => void) => take(isArmed(), act), [isArmed, take]);
+  const press = useCallback<Guard['press']>(
+    (act, byA = 'none') => ({
       onPointerDown: () => {
         pressed.current = isArmed();
       },
-      onKeyDown: (event: KeyboardEvent) => {
-        if (event.key === 'Enter') event.preventDefault();
-        else if (event.key === ' ') pressed.current = !event.repeat && isArmed();
+      onKeyDown: (event) => {
+        if (event.key === 'Enter') {
+          event.preventDefault();
+          // One that is held was meant for what was there before.
+          if (!event.repeat) say(insteadOfEnter[byA]);
+        } else if (event.key === ' ') pressed.current = !event.repeat && isArmed();
       },
       onClick: () => {
-        const meant = pressed.current && isArmed();
+        const isMeant = pressed.current && isArmed();
         pressed.current = false;
-        if (meant) act();
+        take(isMeant, act);
       },
     }),
-    [isArmed],
+    [isArmed, say, take],
   );
-  return { isArmed, press };
+  return { key, press, hint };
 }

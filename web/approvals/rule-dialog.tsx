@@ -8,6 +8,7 @@ import { Safe } from '../parts/safe.tsx';
 import { Loaded } from '../parts/states.tsx';
 import type { ChoiceProps } from './choice-props.ts';
 import { useGuard } from './guard.ts';
+import { GuardHint } from './guard-hint.tsx';
 
 /** Rules that would have let the call through, narrowest first, each as it would be written (03 §9). */
 export function RuleDialog({
@@ -25,7 +26,7 @@ export function RuleDialog({
     void onAnswer({ outcome: 'approve', remember: 'rule', rule: chosen, rule_sha256: candidate.sha256 }).then(onClose);
   };
   const onKey = (key: string) => {
-    if (key === 'a' && guard.isArmed()) add();
+    if (key === 'a' && candidate !== undefined) guard.key(add);
   };
   return (
     <Dialog title="Add a rule" onClose={onClose} onKey={onKey}>
@@ -60,8 +61,9 @@ export function RuleDialog({
           }
         </Loaded>
         <div className="dialog-foot">
+          <GuardHint guard={guard} />
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={candidate === undefined} {...guard.press(add)}>
+          <Button look="primary" disabled={candidate === undefined} {...guard.press(add, 'dialog')}>
             Add the rule and approve <kbd className="mono">a</kbd>
           </Button>
         </div>

@@ -4,6 +4,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
 import { IsBack } from '../parts/form-draft.tsx';
 import { useGuard } from './guard.ts';
+import { GuardHint } from './guard-hint.tsx';
 import { useAskDraft } from './left-over.tsx';
 import { NotTaken, useWritten } from './not-taken.tsx';
 
@@ -27,7 +28,7 @@ export function SureDialog({
   const guard = useGuard(element, title);
   const sure = () => void onSure().then(onClose);
   const onKey = (key: string) => {
-    if (key === 'a' && guard.isArmed()) sure();
+    if (key === 'a') guard.key(sure);
   };
   return (
     <Dialog title={title} onClose={onClose} onKey={onKey}>
@@ -35,8 +36,9 @@ export function SureDialog({
         {words === '' ? null : <p>{words}</p>}
         {children}
         <div className="dialog-foot">
+          <GuardHint guard={guard} />
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" {...guard.press(sure)}>
+          <Button look="primary" {...guard.press(sure, 'dialog')}>
             {button} <kbd className="mono">a</kbd>
           </Button>
         </div>
