@@ -624,7 +624,7 @@ it('starts a chat under the name in its address where there is none, and sends t
   const box = page.getByRole('textbox', { name: 'Message' });
   await box.fill('a table');
   await box.press('Enter');
-  // Refused by now: the chat itself is offered to be read again, too.
+  // Refused by now.
   const again = page.locator('.said.user').getByRole('button', { name: 'Try again' });
   await again.waitFor();
   await page.getByRole('button', { name: 'Start a chat with this name' }).click();

@@ -1,16 +1,6 @@
-import { useEffect, useState } from 'react';
 import type { AskHead } from '../../src/schema/ask-views.ts';
 import { formatRemaining } from '../../src/view/format.ts';
-
-/** The time, again each second, or each minute while that is enough. */
-function useNow(everyMs: number): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
-    return () => clearInterval(timer);
-  }, [everyMs]);
-  return now;
-}
+import { useNow } from '../data/use-now.ts';
 
 /** What an ask counts as that nobody has answered in time (03 §4). */
 const then: Readonly<Record<AskHead['kind'], string>> = {
@@ -23,6 +13,7 @@ const then: Readonly<Record<AskHead['kind'], string>> = {
 /** What is left of a deadline, and what happens then. */
 export function Countdown({ expiresAt, kind }: { readonly expiresAt: string | null; readonly kind: AskHead['kind'] }) {
   const end = expiresAt === null ? null : Date.parse(expiresAt);
+  // Each minute while that is enough.
   const now = useNow(end !== null && end - Date.now() < 3_600_000 ? 1000 : 60_000);
   if (end === null) return <span className="tag">waits for ever</span>;
   const left = end - now;

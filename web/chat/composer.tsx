@@ -63,7 +63,7 @@ export function Composer({
   }, [text]);
   useLayoutEffect(() => {
     void text;
-    if (field.current !== null) fit(field.current);
+    if (field.current !== null) fitToText(field.current);
   }, [text]);
 
   const bytes = text.length > mostBytes / 8 ? bytesOf(text) : 0;
@@ -173,7 +173,7 @@ export function Composer({
 }
 
 /** Makes a field as high as its text, up to a bound. */
-function fit(box: HTMLTextAreaElement): void {
+function fitToText(box: HTMLTextAreaElement): void {
   const { form } = box;
   // While the text is measured the form keeps its room: the chat above would grow into it for a moment, and a view that
   // stands at its end would be moved up by that, as if somebody had scrolled.

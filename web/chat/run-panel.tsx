@@ -1,12 +1,12 @@
 import { memo } from 'react';
 import { Link } from 'wouter';
-import { runSpan } from '../../src/view/format.ts';
 import type { RunRecord } from '../../src/schema/run-record.ts';
 import type { Data } from '../data/use-data.ts';
 import { Loaded } from '../parts/states.tsx';
 import { Bounds } from '../runs/bounds.tsx';
 import { queueWords } from '../runs/use-run.ts';
 import { RunPicture } from '../runs/run-picture.tsx';
+import { RunSpan } from '../runs/run-span.tsx';
 
 type RunPanelProps = { readonly runId: string | null; readonly run: Data<RunRecord> };
 
@@ -26,7 +26,9 @@ export const RunPanel = memo(({ runId, run }: RunPanelProps) => {
               <p className="row">
                 <Link href={`/runs/${shown.id}`}>Run</Link>
                 <span className="tag">{shown.status === 'queued' ? queueWords(shown) : shown.status}</span>
-                <span className="small muted">{runSpan(shown)}</span>
+                <span className="small muted">
+                  <RunSpan run={shown} />
+                </span>
               </p>
               <RunPicture run={shown} compact />
               <Bounds run={shown} />

@@ -1,31 +1,34 @@
 import { useCallback, useEffect, useRef } from 'react';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import { client } from '../data/client.ts';
-import { onReturn } from '../data/on-return.ts';
+import { onLooks } from '../data/on-return.ts';
 import { refusalFrom } from '../data/use-data.ts';
 import type { ChatState } from './chat-state.ts';
 
 /**
- * Says of a chat that was deleted or renamed elsewhere that it is.
+ * Says of a chat that was deleted or renamed elsewhere that it is, and reads one that was not there when it is.
  * @returns what looks whether it is still there
  */
-export function useThere({ name, session, setError }: ChatState): () => void {
-  // No event tells that a chat was deleted or renamed: who comes back to it is told.
+export function useThere({ name, session, error, setError, reload }: ChatState): () => void {
+  // No event tells that a chat was deleted or renamed: who looks at it is told soon.
   const sessionId = session?.id ?? null;
   const lookForIt = useRef<() => void>(() => undefined);
   lookForIt.current = () => {
-    if (sessionId === null) return;
+    // One that is still being read says itself whether it is there.
+    if (sessionId === null && error === null) return;
     client.getSession({ session: name }).then(
       ({ id }) => {
-        if (id !== sessionId) setError(goneElsewhere);
+        if (sessionId === null) reload();
+        else if (id !== sessionId) setError(goneElsewhere);
+        else setError((before) => (before === goneElsewhere ? null : before));
       },
       (thrown: unknown) => {
         // Without an answer nothing is known.
-        if (refusalFrom(thrown).code === 'not_found') setError(goneElsewhere);
+        if (sessionId !== null && refusalFrom(thrown).code === 'not_found') setError(goneElsewhere);
       },
     );
   };
-  useEffect(() => onReturn(() => lookForIt.current()), []);
+  useEffect(() => onLooks(() => lookForIt.current()), []);
   return useCallback(() => lookForIt.current(), []);
 }
 

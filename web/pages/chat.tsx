@@ -2,8 +2,9 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { restsAt } from '../../src/view/items.ts';
 import { Composer, toWrite } from '../chat/composer.tsx';
-import { addToDraft, optionsOf, type SendOptions } from '../chat/kept.ts';
+import { addToDraft, moveKept, optionsOf, type SendOptions } from '../chat/kept.ts';
 import { FindBar } from '../chat/find-bar.tsx';
+import { Missing } from '../chat/missing.tsx';
 import { RunPanel } from '../chat/run-panel.tsx';
 import { SessionDialog } from '../chat/session-dialog.tsx';
 import { pageSize, SessionsColumn } from '../chat/sessions.tsx';
@@ -11,10 +12,8 @@ import { TranscriptView } from '../chat/transcript.tsx';
 import { type Chat, useChat } from '../chat/use-chat.ts';
 import { useFind } from '../chat/use-find.ts';
 import { client } from '../data/client.ts';
-import { leadOn } from '../data/lead-on.ts';
-import { onReturn } from '../data/on-return.ts';
+import { onLooks } from '../data/on-return.ts';
 import { useStore } from '../data/store.ts';
-import { useAction } from '../data/use-data.ts';
 import { usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
 import { announce } from '../frame/announce.tsx';
@@ -39,7 +38,8 @@ export function ChatPage() {
   }, [path, incomplete, go]);
   const sessions = usePages('sessions', pageSize, client.pageSessions, { topics: ['runs'] });
   const known = sessions.value?.items;
-  useEffect(() => onReturn(sessions.reload), [sessions.reload]);
+  // No event tells that a chat was made, renamed or deleted elsewhere.
+  useEffect(() => onLooks(sessions.reload), [sessions.reload]);
   const name = named ?? known?.find(({ active }) => active)?.name ?? known?.[0]?.name;
   const [listed, list] = useState(false);
   // The first chat is made under the name that stands for it before there is any.
@@ -64,6 +64,7 @@ export function ChatPage() {
           <Conversation
             key={name}
             name={name}
+            nameOf={(id) => known?.find((each) => each.id === id)?.name ?? null}
             onList={() => list(!listed)}
             onDone={sessions.reload}
             onOther={(other) => go(other === null ? '/chat' : `/chat/${encodeURIComponent(other)}`)}
@@ -87,36 +88,16 @@ function First({ onMade }: { readonly onMade: () => void }) {
   return <Skeleton />;
 }
 
-/** An address may be of a chat that was renamed or deleted, or that is only wished for. */
-function Missing({
-  name,
-  onMade,
-}: {
-  readonly name: string;
-  readonly onMade: (lead: ReturnType<typeof leadOn>) => void;
-}) {
-  const create = useAction(() => client.createSession({ name }));
-  const make = () => {
-    const lead = leadOn();
-    void create.run().then((made) => made !== null && onMade(lead));
-  };
-  return (
-    <p className="stack tight">
-      <Button busy={create.busy} onClick={make}>
-        Start a chat with this name
-      </Button>
-      {create.error === null ? null : <ErrorNote error={create.error} />}
-    </p>
-  );
-}
-
 function Conversation({
   name,
+  nameOf,
   onList,
   onDone,
   onOther,
 }: {
   readonly name: string;
+  /** The name of a chat now; null where it is not known. */
+  readonly nameOf: (id: string | null) => string | null;
   readonly onList: () => void;
   readonly onDone: () => void;
   readonly onOther: (name: string | null) => void;
@@ -129,6 +110,9 @@ function Conversation({
   const [filter] = useQuery('filter');
   // Who has found the chat by a word looks for it in there.
   const find = useFind(chat, area, /\s/.test(filter.trim()) ? '' : filter.trim());
+  // When it is there again, that is found without a press.
+  const isMissing = chat.error?.code === 'not_found';
+  const nameNow = nameOf(chat.session?.id ?? null);
   const [acting, act] = useState(false);
   const chosen = optionsOf(name);
   const options = useStore(chosen);
@@ -190,10 +174,15 @@ function Conversation({
         </header>
         {acting ? <SessionDialog name={name} onDone={onDone} onOther={onOther} onClose={() => act(false)} /> : null}
         {find.isOpen ? <FindBar find={find} /> : null}
-        {chat.error === null ? null : <ErrorNote error={chat.error} onRetry={chat.reload} />}
-        {chat.error?.code === 'not_found' ? (
+        {chat.error === null ? null : <ErrorNote error={chat.error} onRetry={isMissing ? undefined : chat.reload} />}
+        {isMissing ? (
           <Missing
             name={name}
+            now={nameNow}
+            onNow={(other) => {
+              moveKept(name, other);
+              onOther(other);
+            }}
             onMade={(lead) => {
               chat.reload();
               onDone();

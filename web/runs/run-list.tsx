@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import type { RunSummary } from '../../src/schema/run-record.ts';
 import { runStatuses } from '../../src/schema/run.ts';
-import { formatAge, runSpan } from '../../src/view/format.ts';
+import { formatAge, formatCount } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { usePages } from '../data/use-pages.ts';
 import { useChoice } from '../data/use-query.ts';
@@ -10,6 +10,7 @@ import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
+import { RunSpan } from './run-span.tsx';
 
 const looks: Readonly<Record<RunSummary['status'], string>> = {
   queued: '',
@@ -58,8 +59,8 @@ const columns: readonly Column<RunSummary>[] = [
       </time>
     ),
   },
-  { label: 'Took', right: true, cell: runSpan },
-  { label: 'Tokens', right: true, cell: (run) => run.usage.input_tokens + run.usage.output_tokens },
+  { label: 'Took', right: true, cell: (run) => <RunSpan run={run} /> },
+  { label: 'Tokens', right: true, cell: (run) => formatCount(run.usage.input_tokens + run.usage.output_tokens) },
   { label: 'Calls', right: true, cell: (run) => run.num_tool_calls },
   { label: 'Denied', right: true, cell: (run) => run.num_denials },
   { label: 'Asks', right: true, cell: (run) => run.asks.length },

@@ -1,7 +1,6 @@
 import { Link } from 'wouter';
 import { canGoOn } from '../../src/schema/run.ts';
 import type { RunRecord } from '../../src/schema/run-record.ts';
-import { runSpan } from '../../src/view/format.ts';
 import { instructionsLine } from '../../src/view/instructions-line.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
@@ -24,6 +23,7 @@ import { StepsTab } from './steps-tab.tsx';
 import { TimelineTab } from './timeline-tab.tsx';
 import { TranscriptTab } from './transcript-tab.tsx';
 import { useRun } from './use-run.ts';
+import { RunSpan } from './run-span.tsx';
 
 const tabs = [
   { id: 'timeline', label: 'Timeline' },
@@ -104,7 +104,9 @@ function Head({ run }: { readonly run: RunRecord }) {
         <p className="row">
           <StatusTag status={run.status} />
           <span className="mono small wrap">{run.id}</span>
-          <span className="muted small">{runSpan(run)}</span>
+          <span className="muted small">
+            <RunSpan run={run} />
+          </span>
           {run.waiting_on === null ? null : <Link href={`/approvals/${run.waiting_on}`}>Answer what it waits for</Link>}
         </p>
         {run.status === 'queued' ? (
