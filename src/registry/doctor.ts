@@ -312,8 +312,8 @@ function* recordIssues(found: Inspection): Generator<SetupIssue> {
       code: 'runs_interrupted',
       severity: 'warning',
       category: 'storage',
-      message: `${resting} ${resting === 1 ? 'run rests' : 'runs rest'} and can be continued: reins state resume <run>.`,
-      fixPath: '/runs',
+      message: `${resting} ${resting === 1 ? 'run rests' : 'runs rest'} and can be continued.`,
+      fixPath: '/approvals',
       cliCommand: `reins state list --status ${interrupted > 0 ? 'interrupted' : 'suspended'}`,
     });
   }
@@ -323,7 +323,7 @@ function* recordIssues(found: Inspection): Generator<SetupIssue> {
       severity: 'warning',
       category: 'storage',
       message: `The run ${id} could not go on (attempt ${attempts} of ${mostAttempts}): ${last_error}`,
-      fixPath: '/runs',
+      fixPath: `/runs/${id}`,
       cliCommand: `reins state show ${id}`,
       subject: id,
     });
@@ -334,7 +334,7 @@ function* recordIssues(found: Inspection): Generator<SetupIssue> {
       severity: 'warning',
       category: 'policy',
       message: `The run ${run} has a tool call of which nobody knows whether it ran.`,
-      fixPath: '/runs',
+      fixPath: `/runs/${run}`,
       cliCommand: `reins state show ${run}`,
       subject: run,
     });

@@ -115,11 +115,11 @@ it.each([
   120_000,
 );
 
-/** What is touched and stands by itself, with less room than a finger needs; not what is hidden until it has the focus. */
-const tooSmall = `[...document.querySelectorAll('main :is(button, input, select, textarea, summary, td a, .empty a)')]
+/** What is touched and stands by itself, or alone in a row, with less room than a finger needs; not what is hidden until it has the focus. */
+const tooSmall = `[...document.querySelectorAll('main :is(button, input, select, textarea, summary, :is(td, .empty, .strip, .cards, .step, .first-steps, .page-head) a)')]
   .filter((each) => !each.matches('[type=checkbox], [type=radio], .cm-editor *') && each.checkVisibility())
   .map((each) => [each, each.getBoundingClientRect()])
-  .filter(([, { width, height }]) => width > 0 && height < 43.5)
+  .filter(([each, { width, height }]) => width > 0 && (height < 43.5 || (each.matches('.step a') && width < 43.5)))
   .map(([each, { height }]) => each.localName + '.' + each.className + ' ' + (each.innerText ?? '').slice(0, 20) + ' ' + Math.round(height))`;
 
 it('gives a finger room on every page', async () => {

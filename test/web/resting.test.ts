@@ -12,16 +12,25 @@ beforeAll(async () => {
     ],
     policy: { default_action: 'approve', rules: [] },
   });
+  await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
+  await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
 }, 60_000);
 afterAll(() => world?.close());
 
-it('says of a run that could not go on why not, and which attempt that was; its chat can be saved', async () => {
+/** A run of a chat that rests, and whose ask is answered: nobody but a person has it go on. */
+async function rested(): Promise<string> {
   const { app } = world.served;
   const { run_id } = await app.chat('Write it', { on_ask: 'suspend' });
   await app.client.awaitRun({ run_id });
-  const [ask] = app.rows('SELECT id FROM asks');
+  const [ask] = app.rows("SELECT id FROM asks WHERE state = 'pending'");
   const yes = { outcome: 'approve' as const, feedback: null, text: null, remember: null, binding: null };
   await app.client.answerAsk({ id: String(ask?.['id']), ...yes, no_resume: true });
+  return run_id;
+}
+
+it('says of a run that could not go on why not, and which attempt that was; its chat can be saved', async () => {
+  const { app } = world.served;
+  const run_id = await rested();
   app.change("UPDATE run_state SET payload_sha256 = 'other'");
   const page = await world.open(`/runs/${run_id}`);
   await page.getByRole('button', { name: 'Resume' }).click();
@@ -42,3 +51,27 @@ it('says of a run that could not go on why not, and which attempt that was; its 
   });
   expect(world.problems).toEqual([]);
 }, 60_000);
+
+it('leads from the strip about a run that rests to where it is resumed', async () => {
+  await world.served.client.abandonSession({ session: 'default' });
+  await rested();
+  const page = await world.open('/runs');
+  // What is graver is said first. The new password ends every other login, so this test is the last one.
+  await page.getByText('No password is set').waitFor();
+  const status = await page.evaluate(`fetch('/api/auth/change-password', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ current_password: 'admin', new_password: 'seven quiet herons' }),
+  }).then(({ status }) => status)`);
+  expect(status).toBe(200);
+  await page.reload();
+  const strip = page.locator('.strip', { hasText: '1 run rests and can be continued.' });
+  await strip.getByRole('link', { name: 'Go to the run' }).waitFor();
+  expect(await strip.getByRole('link').allTextContents()).toEqual(['Go to the run']);
+  expect(await strip.textContent()).not.toContain('reins');
+  await strip.getByRole('link').click();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('completed').first().waitFor();
+  await strip.waitFor({ state: 'detached' });
+  expect(world.problems).toEqual([]);
+});

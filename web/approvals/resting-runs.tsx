@@ -1,25 +1,15 @@
 import { Link } from 'wouter';
-import { canGoOn } from '../../src/schema/run.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
-import { useAction, useData } from '../data/use-data.ts';
+import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote } from '../parts/states.tsx';
+import { useRestingRuns } from '../runs/use-resting-runs.ts';
 
 /** Runs that rest and wait for nobody: one line each, with a way to go on (09 §8.6). */
 export function RestingRuns() {
-  const runs = useData(
-    'resting',
-    async () => {
-      const [suspended, interrupted] = await Promise.all([
-        client.pageRuns({ status: 'suspended', limit: 50 }),
-        client.pageRuns({ status: 'interrupted', limit: 50 }),
-      ]);
-      return [...suspended.items, ...interrupted.items].filter((run) => run.waiting_on === null && canGoOn(run));
-    },
-    { topics: ['runs', 'approvals'] },
-  );
+  const runs = useRestingRuns();
   const resume = useAction((id: string) => client.continueRun({ id }));
   if (runs.value === null || runs.value.length === 0) return null;
   return (

@@ -88,7 +88,7 @@ function Card({
           )}
         </Fact>
         <Fact label="Models">
-          {model_count}
+          {status === 'ready' ? model_count : 'not known'}
           {latency_ms === null ? '' : `, answered in ${latency_ms} ms`}
         </Fact>
       </dl>

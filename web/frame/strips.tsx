@@ -5,6 +5,7 @@ import { pathOfFile } from '../data/document-path.ts';
 import { useStore } from '../data/store.ts';
 import { useData } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
+import { useRestingRuns } from '../runs/use-resting-runs.ts';
 import { auth } from '../session/auth.ts';
 import { session } from '../session/session.ts';
 import { useEverywhere } from './everywhere.ts';
@@ -58,9 +59,20 @@ export function Strips() {
         </Button>
       }
     >
-      {gravest?.message} <Link href="/setup">{more === 0 ? 'Set-up' : `Set-up, and ${more} more`}</Link>
+      {gravest?.message} {gravest?.code === 'runs_interrupted' ? <ToRest subject={gravest.subject} /> : null}
+      {gravest?.code === 'runs_interrupted' && more === 0 ? null : (
+        <Link href="/setup">{more === 0 ? 'Set-up' : `Set-up, and ${more} more`}</Link>
+      )}
     </Strip>
   );
+}
+
+/** Where what rests is continued by a button: on its own page, or in the list of all that rest. */
+function ToRest({ subject }: { readonly subject: string | null }) {
+  const resting = useRestingRuns().value;
+  const run = subject ?? (resting?.length === 1 ? resting[0]?.id : undefined);
+  if (run === undefined) return <Link href="/approvals">Go to what rests</Link>;
+  return <Link href={`/runs/${run}`}>Go to the run</Link>;
 }
 
 function Strip({

@@ -82,18 +82,27 @@ function FirstSteps({ status }: { readonly status: Status }) {
     }),
   );
   const own = status.backendChecks.filter(({ type }) => type !== 'scripted');
+  // Those that a message goes to, where that is known.
+  const ofDefault = own.filter(({ defaultProvider }) => defaultProvider);
+  const asked = ofDefault.length > 0 ? ofDefault : own;
+  const chats = useData('first message', () => client.pageSessions({ limit: 50 }), { topics: ['runs'] });
+  const hasSpoken = chats.value?.items.some(({ message_count: count }) => count > 0) ?? false;
   // Its chains, and so its chats, are those of the directory that the server found when it began.
   const homeless = status.issues.some(({ code, severity }) => code === 'no_project' && severity === 'error');
   const steps: readonly Step[] = [
     ...(homeless ? [{ words: 'Run “reins init” in this directory, and start the server again', done: false }] : []),
     { words: 'Choose a provider and register it', done: own.length > 0, at: '/backends?add=1' },
-    { words: 'Check that it answers', done: own.some(({ reachable }) => reachable), at: '/backends' },
+    {
+      words: 'Check that it answers',
+      done: asked.length > 0 && asked.every(({ reachable }) => reachable),
+      at: '/backends',
+    },
     {
       words: 'Choose the default model',
       done: status.defaultModelSource !== 'builtin' && status.defaultModel !== '',
       at: '/models',
     },
-    { words: 'Send a first message', done: false, at: '/chat' },
+    { words: 'Send a first message', done: hasSpoken, at: '/chat' },
   ];
   const next = steps.findIndex(({ done }) => !done);
   if (status.ready && !homeless) {
@@ -181,7 +190,11 @@ function Backends({ status }: { readonly status: Status }) {
             <dd>
               <span className={`tag ${state === 'ready' ? 'good' : state === 'error' ? 'danger' : ''}`}>{state}</span>{' '}
               {error === null ? (
-                `${plural(modelCount, 'model')}${latencyMs === null ? '' : `, ${latencyMs} ms`}`
+                state === 'pending' ? (
+                  'not asked yet'
+                ) : (
+                  `${plural(modelCount, 'model')}${latencyMs === null ? '' : `, ${latencyMs} ms`}`
+                )
               ) : (
                 <Safe text={error} />
               )}

@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { RunSummary } from '../../src/schema/run-record.ts';
 import { runStatuses } from '../../src/schema/run.ts';
+import { escapeText } from '../../src/view/escape.ts';
 import { formatAge, formatCount } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { usePages } from '../data/use-pages.ts';
@@ -31,10 +32,20 @@ export const StatusTag = ({ status }: { readonly status: RunSummary['status'] })
 /** Where a run came from, in words. */
 const originOf = (run: RunSummary): string =>
   run.session !== null
-    ? `session ${run.session}`
+    ? // A name that was given says it already.
+      run.session.startsWith('session-')
+      ? run.session
+      : `session ${run.session}`
     : run.plan !== null
       ? `plan ${run.plan}`
       : run.kind.replaceAll('_', ' ');
+
+/** One line of its row, however long it is; the page of the run says all of it. */
+const Short = ({ text }: { readonly text: string }) => (
+  <span className="short" title={escapeText(text, { mode: 'line' })}>
+    <Safe text={text} />
+  </span>
+);
 
 const columns: readonly Column<RunSummary>[] = [
   { label: 'Status', cell: (run) => <StatusTag status={run.status} /> },
@@ -48,8 +59,8 @@ const columns: readonly Column<RunSummary>[] = [
       </Link>
     ),
   },
-  { label: 'From', spare: true, cell: (run) => <Safe text={originOf(run)} /> },
-  { label: 'Chain', spare: true, cell: (run) => <Safe text={run.chain.id} /> },
+  { label: 'From', spare: true, cell: (run) => <Short text={originOf(run)} /> },
+  { label: 'Chain', spare: true, cell: (run) => <Short text={run.chain.id} /> },
   {
     label: 'Started',
     brief: true,
