@@ -16,8 +16,8 @@ export type Around = { readonly depth: number; readonly input: readonly string[]
 export const unseen = '<(:)';
 export const isProgram = (text: string): boolean => text.startsWith('<(');
 
-const isSomeFile = ({ open, unknown }: CommandWord): boolean =>
-  open && (unknown === undefined || unknown.origins.some(({ kind }) => kind !== 'text'));
+const isSomeFile = ({ open, unknown, unset }: CommandWord): boolean =>
+  open && (unknown === undefined || unset !== undefined || unknown.origins.some(({ kind }) => kind !== 'text'));
 
 type Parts = {
   readonly parse: ParseScript | null;

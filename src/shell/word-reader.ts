@@ -70,6 +70,7 @@ export function createWordReader(walk: Walk): {
         return [{ kind: 'text', value: part.value }];
       case 'DoubleQuoted':
       case 'LocaleString':
+        if (/^\$"[A-Za-z0-9_({?!@*#$-]/.test(part.text)) walk.dollarQuoted();
         // An empty pair still makes a word.
         return part.parts.length === 0
           ? [{ kind: 'text', value: '' }]

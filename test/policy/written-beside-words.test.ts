@@ -38,6 +38,7 @@ describe('where bash sees one command, and a plainer shell several', () => {
     'ls; "ev$="il',
     'ls; x: fine',
     "eval $'x' fine",
+    'sh -c `echo fine`$"x"',
     "echo $'x' ls | sh",
   ])('asks where a sign is text only for some: %s', (line) => {
     expect(verdict(line).action).toBe('approve');

@@ -110,6 +110,7 @@ const spellings = [
 const hidden = [
   'echo evil > s; sh < s$Y',
   'echo evil > s; sh < $(ls)',
+  'Y=evil; echo evil > s; sh < s$\u007bY[1]}',
   'X=xevil; $\u007bX#$Y}',
   'read X <<E\nevil\nE\n$X',
   'IFS=,; X=sudo,evil; $X',
