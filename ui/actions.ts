@@ -14,7 +14,7 @@ import type { Key } from './keys/key.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { PlanAction } from './plan/plan-state.ts';
 import type { Overlay } from './overlays/overlay.ts';
-import type { Banner, Facts, Hit, OpenSession, Resting } from './state.ts';
+import type { Banner, Facts, Hit, OpenSession, PassingEdits, Resting } from './state.ts';
 import type { Page, PageWish } from './transcript/pages.ts';
 import type { WelcomeRow } from './welcome.ts';
 
@@ -94,8 +94,8 @@ export type Action =
   | { readonly type: 'collapse'; readonly lines: number; readonly guardMs: number }
   /** The keys are others than before. */
   | { readonly type: 'keys'; readonly map: KeyMap }
-  /** What was remembered for the session is forgotten. */
-  | { readonly type: 'forgotten' }
+  /** Where edits of files here pass unasked, as it is stored. */
+  | { readonly type: 'edits-pass'; readonly edits: PassingEdits | null }
   /** A whole line, where there is no composer. */
   | { readonly type: 'submit'; readonly text: string; readonly now: number }
   | { readonly type: 'no-overlays' }

@@ -61,8 +61,6 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
   const left = state.approvals.card !== null && approvals.card?.mode.at !== state.approvals.card.mode.at;
   let next: State = { ...state, approvals, closedAt: left ? now : state.closedAt };
   if (approvals.card === null && action.type !== 'resolved') next = leftAlone(next, state.approvals);
-  if (action.type === 'resolved' && action.ask.verdict?.remember === 'edits')
-    next = { ...next, editsIn: { session: action.ask.session_id, policy: next.facts.policy?.sha256 ?? null } };
   if (action.type === 'resolved') next = { ...next, items: withVerdict(next.items, action.ask) };
   // What is being read about it stays, and says in its title that there is nothing left to answer.
   if (action.type === 'resolved' && state.approvals.card?.id === action.ask.id)

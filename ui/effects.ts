@@ -260,8 +260,7 @@ export function createEffects(deps: EffectDeps): Effects {
         if (session === null) return;
         const { removed } = await client.forgetRemembered({ session: session.id, id: id ?? null });
         await showGrants(client);
-        const left = await client.listRemembered({ session: session.id });
-        if (!left.some(({ kind }) => kind === 'edits')) dispatch({ type: 'forgotten' });
+        await link.lookAtEdits();
         say(`forgot ${removed} remembered ${removed === 1 ? 'choice' : 'choices'}`);
       }),
     'view-result': ({ item, part, end }) =>

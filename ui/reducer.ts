@@ -182,8 +182,8 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return only({ ...state, collapse: action.lines, guardMs: action.guardMs });
     case 'keys':
       return only({ ...state, keys: action.map, chord: null });
-    case 'forgotten':
-      return only({ ...state, editsIn: null });
+    case 'edits-pass':
+      return only(state.editsIn === action.edits ? state : { ...state, editsIn: action.edits });
     case 'submit':
       return submitLine({ ...state, now: action.now }, ruler, action.text, action.now);
     case 'no-overlays':

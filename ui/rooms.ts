@@ -80,6 +80,7 @@ export function createRooms(face: Face): Rooms {
     },
     policy: governing.policy,
     model: options.model,
+    root: options.root,
     key: face.key,
     settings(given) {
       if (given.get('shell') === 'true') chooseShell(true);

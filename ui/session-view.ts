@@ -30,6 +30,8 @@ export type SessionViewDeps = SessionGround & {
   readonly left: () => void;
   /** Told to which message the session was read. */
   readonly read: (sessionId: string, seq: number) => void;
+  /** Says whether edits pass unasked in the session that has come into view. Never rejects. */
+  readonly edits: (client: RuntimeClient) => Promise<void>;
   /** Whether this program has begun a run, or gone on with it. */
   readonly isOwn: (runId: string) => boolean;
   /** Shows what a run does, from its beginning. */
@@ -115,6 +117,8 @@ export function createSessionView(deps: SessionViewDeps) {
       resting: restingOf(view.session, stopped),
     });
     if (running !== null) followed(client, running);
+    // It never rejects, and nothing waits for the word of it in the status line.
+    void deps.edits(client);
     return { session, running };
   };
 

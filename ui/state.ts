@@ -185,9 +185,11 @@ export type State = {
   readonly collapse: number;
   /** Keys in this time after a card was drawn answer nothing (10 §7.3). */
   readonly guardMs: number;
-  /** The session for which edits of files here pass, as far as this program knows. */
-  readonly editsIn: { readonly session: string | null; readonly policy: string | null } | null;
+  readonly editsIn: PassingEdits | null;
 };
+
+/** The session in which edits of files here pass unasked, and the policies under which they do. */
+export type PassingEdits = { readonly session: string; readonly policies: readonly string[] };
 
 export const firstState = (
   given: Pick<State, 'size' | 'now' | 'keys' | 'facts' | 'thinkOpen'> & Partial<Pick<State, 'glyphs'>>,

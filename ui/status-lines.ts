@@ -88,8 +88,9 @@ export function statusLine(state: State): Line {
     ...modelField(state),
     { line: policyField(state), drop: never, right: false },
     // What is remembered counts under the policy that it was said under.
-    ...(state.editsIn?.session === (state.session?.id ?? '') && state.editsIn?.policy === state.facts.policy?.sha256
-      ? [{ line: [say('edits pass', 'warn')], drop: 3, right: false }]
+    ...(state.editsIn?.session === state.session?.id &&
+    state.editsIn?.policies.includes(state.facts.policy?.sha256 ?? '')
+      ? [{ line: [say('edits pass', 'warn')], drop: 8, right: false }]
       : []),
     ...autoField(state),
     ...asksField(state),

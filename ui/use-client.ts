@@ -7,6 +7,7 @@ import { idsOf } from '../src/view/ask-card.ts';
 import { lookAgain, lookAround, lookAtPolicy, lookForServer, type OpeningDeps, readSettings } from './opening.ts';
 import type { Effect } from './effect.ts';
 import { createLookElsewhere } from './look-elsewhere.ts';
+import { lookAtEdits } from './passing-edits.ts';
 import { createNumbering } from './numbering.ts';
 import { type Chosen, createSender } from './send-message.ts';
 import { createSummaries, type Summaries } from './summaries.ts';
@@ -22,6 +23,8 @@ export type ClientLink = {
   openSession(name: string | null): Promise<void>;
   /** Says when the session that is open was deleted or renamed by another process. Never rejects. */
   lookAtSession(): Promise<void>;
+  /** Says whether edits of files here pass unasked. Never rejects. */
+  lookAtEdits(): Promise<void>;
   /** Reads the policy again, for the status line and the banner. Never rejects. */
   lookAtPolicy(): Promise<void>;
   send(message: Message): Promise<void>;
@@ -53,6 +56,8 @@ export type ClientLink = {
 };
 
 export type LinkOptions = SessionGround & {
+  /** Root of the workspace. */
+  readonly root: () => Promise<string>;
   /** A plan has changed, here or in another process. */
   readonly planChanged: () => void;
   /** Says what tools have changed. */
@@ -109,6 +114,9 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const policyNow = (client: RuntimeClient): Promise<boolean> =>
     lookAtPolicy({ client, dispatch, policy: options.policy() });
 
+  const editsNow = (client: RuntimeClient): Promise<void> =>
+    lookAtEdits(client, { dispatch, root: options.root, session: () => options.session()?.id ?? null });
+
   const watchFeed = async (client: RuntimeClient, after: number): Promise<void> => {
     for await (const entries of client.watchFeed({ after, signal: ending.signal })) {
       const asks = entries.some(({ kind }) => kind === 'ask' || kind === 'verdict' || kind === 'ask_updated');
@@ -121,7 +129,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       if (!asks) continue;
       // An answer may have come with a rule, or late for a policy that was edited: another one governs from then on.
       if (entries.some(({ kind }) => kind === 'verdict' || kind === 'ask_updated'))
-        await policyNow(client).catch(failed);
+        await policyNow(client).then(() => editsNow(client), failed);
       // What cannot be read now is read with the next entry.
       await readAsks().catch(failed);
       // Who else can answer is said on the card.
@@ -168,6 +176,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       followed = null;
     },
     read: numbering.begin,
+    edits: editsNow,
     isOwn,
     follow: (client, runId) => void follow(client, runId, 0).catch(failed),
   });
@@ -196,7 +205,13 @@ export function createClientLink(options: LinkOptions): ClientLink {
 
   return {
     openSession: view.open,
-    lookAtSession: () => view.look().catch(() => undefined),
+    lookAtSession: () =>
+      view
+        .look()
+        .then(clientOf)
+        .then(editsNow)
+        .catch(() => undefined),
+    lookAtEdits: () => clientOf().then(editsNow, () => undefined),
     async lookAtPolicy() {
       try {
         const client = await clientOf();

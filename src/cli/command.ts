@@ -70,6 +70,7 @@ export type Argument = {
 /** Modules of `commands/`; `load.ts` maps each to its import. */
 export type ModuleName =
   | 'approvals'
+  | 'approvals-forget'
   | 'approvals-watch'
   | 'audit'
   | 'backend'

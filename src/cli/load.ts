@@ -4,6 +4,7 @@ import type { CommandModule } from './context.ts';
 /** The module of each command, imported when it is chosen (06 §1.2). */
 export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>> = {
   approvals: () => import('./commands/approvals.ts'),
+  'approvals-forget': () => import('./commands/approvals-forget.ts'),
   'approvals-watch': () => import('./commands/approvals-watch.ts'),
   audit: () => import('./commands/audit.ts'),
   backend: () => import('./commands/backend.ts'),

@@ -162,6 +162,18 @@ describe('a card in the terminal', () => {
       (rows) => rows.some((row) => row.includes('b.txt') && row.includes('remembered')),
       'a remembered call',
     );
+    await terminal.saw('edits pass');
+    // Whoever opens the session later is told of it too, until it is ended, wherever that is done.
+    terminal.kill('SIGKILL');
+    await terminal.ended;
+    const again = await open(['--session', 'default']);
+    await again.saw('edits pass');
+    const forgotten = await world.run(['approvals', 'forget', '--session', 'default']);
+    expect([forgotten.code, forgotten.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^forgot: edits of files below \/\S+\nforgot 1 remembered choice\n$/),
+    ]);
+    await again.until((rows) => !rows.some((row) => row.includes('edits pass')), 'edits ask again');
     expect((await world.run(['session', 'new', 'other'])).code).toBe(0);
     const anew = await world.run(['chat', ...tester, '--on-ask', 'suspend', 'write c'], {});
     expect(anew.code).toBe(4);

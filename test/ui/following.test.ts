@@ -26,6 +26,7 @@ function link() {
     goOnWithPlan: () => undefined,
     policy: () => null,
     model: null,
+    root: async () => '/w',
     key: () => null,
     settings: () => undefined,
     request: async () => ({ timeout_ms: 0 }) as never,

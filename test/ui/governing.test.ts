@@ -65,7 +65,7 @@ it('edits pass under the policy that it was said under, and the status line says
       statusLine(
         readyState({
           size: { columns: 120, rows: 30 },
-          editsIn: { session: 's1', policy: 'a'.repeat(64) },
+          editsIn: { session: 's1', policies: ['a'.repeat(64)] },
           facts: { ...facts, policy: { name: 'p', sha256, invalid: false } },
         }),
       ),

@@ -170,6 +170,7 @@ it('brings the draft of another session back, and leaves what is written in the 
     opened: async (id) => void drafts.push(id),
     left: () => void drafts.push('left'),
     read: () => undefined,
+    edits: async () => undefined,
     isOwn: () => false,
     follow: () => undefined,
   });
@@ -205,6 +206,7 @@ it('shows the session that was wanted last, in whatever order they are read', as
     opened: async (id) => void drafts.push(id),
     left: () => undefined,
     read: () => undefined,
+    edits: async () => undefined,
     isOwn: () => false,
     follow: () => undefined,
   });
@@ -257,6 +259,7 @@ describe('a turn that another process begins', () => {
       opened: async () => undefined,
       left: () => undefined,
       read: () => undefined,
+      edits: async () => undefined,
       isOwn: (id) => id === 'run_own',
       follow: (_client, id) => void seen.push(id),
     });

@@ -1,3 +1,4 @@
+import { grantWords } from '../../src/view/grant-words.ts';
 import type { BackendCheck, ModelRow } from '../../src/schema/registry.ts';
 import type { RunSummary } from '../../src/schema/run-record.ts';
 import { formatAge, formatBytes, plural } from '../../src/view/format.ts';
@@ -8,7 +9,7 @@ import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import type { Overlay } from './overlay.ts';
 import { fieldLines, footKeys, listed, listFoot, noneOf, type OverlayView } from './overlay-view.ts';
-import { grantRows, grantWords, modelRows, paletteRows, planRows, runRows, sessionRows } from './rows.ts';
+import { grantRows, modelRows, paletteRows, planRows, runRows, sessionRows } from './rows.ts';
 
 type Of<K extends Overlay['kind']> = Extract<Overlay, { kind: K }>;
 

@@ -3,7 +3,7 @@ import type { PlanHead } from '../../src/schema/plan.ts';
 import type { RunSummary } from '../../src/schema/run-record.ts';
 import type { ModelRow } from '../../src/schema/registry.ts';
 import type { Session } from '../../src/schema/session.ts';
-import { whatOf } from '../../src/view/what-of.ts';
+import { grantWords } from '../../src/view/grant-words.ts';
 import { fuzzyBest } from '../composer/fuzzy.ts';
 import { slashCommands } from '../composer/slash-commands.ts';
 import { shownKey } from '../keys/key.ts';
@@ -43,10 +43,6 @@ export const runRows = (overlay: Extract<Overlay, { kind: 'runs' }>): readonly R
 
 export const grantRows = (overlay: Extract<Overlay, { kind: 'grants' }>): readonly RememberedChoice[] =>
   filtered(overlay.query, overlay.rows ?? [], grantWords);
-
-/** What a choice lets through. */
-export const grantWords = ({ kind, what }: RememberedChoice): string =>
-  kind === 'edits' ? `edits of files below ${what}` : whatOf({ summary: what });
 
 /** What is a command wherever one is; `own` adds those of the pane that is open. Moving and leaving need no list. */
 const offered = /^(?:app\.(?!palette|interrupt|end-of-input|abort)|composer\.(?:resend|editor|history-search)$)/;

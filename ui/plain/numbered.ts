@@ -1,6 +1,7 @@
+import { grantWords } from '../../src/view/grant-words.ts';
 import { formatAge, plural } from '../../src/view/format.ts';
 import type { Overlay } from '../overlays/overlay.ts';
-import { grantRows, grantWords, modelRows, planRows, runRows, sessionRows } from '../overlays/rows.ts';
+import { grantRows, modelRows, planRows, runRows, sessionRows } from '../overlays/rows.ts';
 import type { State } from '../state.ts';
 
 /** A list to choose from by number (10 §10): what its rows say, in sentences instead of columns. */

@@ -93,6 +93,15 @@ const approvals: Command = {
       insideTool: 'refused',
     },
     {
+      name: 'forget',
+      purpose: 'End what was approved for the rest of a session.',
+      flags: [{ name: 'session', kind: 'string', value: 'name', help: 'Of this session; without it, the active one.' }],
+      examples: ['reins approvals forget', 'reins approvals forget --session work'],
+      exits: [5],
+      module: 'approvals-forget',
+      insideTool: 'refused',
+    },
+    {
       name: 'watch',
       purpose: 'Print pending asks, then every change, until interrupted.',
       flags: [{ name: 'since', kind: 'int', value: 'cursor', min: 0, help: 'Go on after this cursor.' }],
