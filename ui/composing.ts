@@ -83,7 +83,10 @@ export function attached(state: State, ruler: Ruler, message: AttachIntent, read
     const problems = ['not sent: another session was opened meanwhile'];
     return compose(free, ruler, { type: 'return', text, with: message, problems }, now);
   }
-  if (read.ok) return send(free, read.text, message, now);
+  if (read.ok) {
+    const images = [...new Set([...message.images, ...read.images])];
+    return send(free, read.text, { ...message, images }, now);
+  }
   // What was queued meanwhile was to come behind it: nothing else would send it, or say that it waits.
   const held = compose(free, ruler, { type: 'turn-ended', completed: false }, now);
   const back = compose(held.state, ruler, { type: 'return', text, with: message, problems: read.problems }, now);

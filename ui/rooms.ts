@@ -1,3 +1,4 @@
+import { toWire } from '../src/schema/errors.ts';
 import type { Action } from './actions.ts';
 import { shownIdOf } from './approvals/approvals-state.ts';
 import { type ComposerEffects, createComposerEffects } from './composer/composer-effects.ts';
@@ -116,6 +117,20 @@ export function createRooms(face: Face): Rooms {
       request,
       home: options.home,
       watch: (runId, { tools }) => link.watch(runId, tools === 'local_shell'),
+    },
+    async image(path) {
+      try {
+        const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
+        const judgedBy = await judged.under();
+        const told = await (await client()).explainCall({ call, ask: null, as_asked: false, cwd: null, ...judgedBy });
+        // It is the operator's own message: what a model would be asked about, nobody else need allow.
+        if (told.refused !== null || told.record.action === 'deny') return 'the policy denies it';
+        await options.checkImage(path);
+        return null;
+      } catch (error) {
+        // The mention names the file.
+        return toWire(error).message.replace(`--image: ${path} `, 'it ');
+      }
     },
     openAsks: () => state().approvals.asks.map(({ id }) => shownIdOf(state().approvals)(id)),
     themes: face.themes,

@@ -345,7 +345,7 @@ it('leaves the turn of a session in that session when another one is opened', ()
   expect(other).toMatchObject({ turn: null, attaching: false });
   // What was read for a message of the other session is not sent in this one.
   const message = { do: 'attach', text: 'look at @a', images: [], context: [] } as const;
-  const read = { ok: true, text: 'look at a: b' } as const;
+  const read = { ok: true, text: 'look at a: b', images: [] } as const;
   const { state, effects } = reduce(other, { type: 'attached', message, read, now: 0 }, ruler);
   expect(state.composer.editing.text).toBe('look at @a');
   expect(effects.some((effect) => effect.do === 'send')).toBe(false);

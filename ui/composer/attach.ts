@@ -6,27 +6,39 @@ import { literalAts, type Mention, mentionsOf, mostMentions } from './mention.ts
 const mostBytes = 512 * 1024;
 
 export type Attached =
-  | { readonly ok: true; readonly text: string }
+  | { readonly ok: true; readonly text: string; readonly images: readonly string[] }
   /** One line for each mention that cannot be attached: nothing is sent. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
+export type AttachDeps = {
+  readonly root: string;
+  readonly call: (wanted: OperatorCall) => Promise<Called>;
+  /** Why an image file, by its whole path, cannot be sent with the message; null where it can. Never rejects. */
+  readonly image: (path: string) => Promise<string | null>;
+};
+
 /**
- * Reads what a message mentions, each by a call of its own through the gate, and puts it behind the text (10 §6.4). A
- * word that names nothing is a word; a file elsewhere is one too, and the gate judges it as it judges a model's call.
+ * Reads what a message mentions, each by a call of its own through the gate, and puts it behind the text (10 §6.4); image
+ * files go along as images. A word that names nothing is a word; a file elsewhere is one too, and the gate judges it as it
+ * judges a model's call.
  */
-export async function attachMentions(
-  text: string,
-  root: string,
-  call: (wanted: OperatorCall) => Promise<Called>,
-): Promise<Attached> {
+export async function attachMentions(text: string, { root, call, image }: AttachDeps): Promise<Attached> {
   const named: Mention[] = [];
   for (const mention of mentionsOf(text)) if (await isThere(root, mention.path)) named.push(mention);
   if (named.length > mostMentions)
     return { ok: false, problems: [`${named.length} files are mentioned; at most ${mostMentions} can be`] };
   const parts: string[] = [];
+  const images: string[] = [];
   const problems: string[] = [];
   let bytes = 0;
   for (const mention of named) {
+    if (isImage(mention)) {
+      const path = resolve(root, mention.path);
+      const why = await image(path);
+      if (why === null) images.push(path);
+      else problems.push(`@${mention.path} was not attached: ${why}`);
+      continue;
+    }
     const called = await call(callFor(mention));
     if (!called.ok) problems.push(`@${mention.path} was not attached: ${called.why}`);
     else {
@@ -36,8 +48,12 @@ export async function attachMentions(
   }
   if (bytes > mostBytes) problems.push('the files that are mentioned have more than 512 KiB together');
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, text: [literalAts(text), ...parts].join('\n\n') };
+  return { ok: true, text: [literalAts(text), ...parts].join('\n\n'), images: [...new Set(images)] };
 }
+
+/** By its name: what is none after all is told when it is looked at. */
+const isImage = ({ path, lines, directory }: Mention): boolean => !directory && lines === null && isImageName(path);
+export const isImageName = (path: string): boolean => /\.(?:png|jpe?g|gif|webp)$/i.test(path);
 
 const linesOf = ({ lines }: Mention): string => (lines === null ? '' : `:${lines.from}-${lines.to}`);
 

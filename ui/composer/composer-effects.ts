@@ -1,7 +1,7 @@
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { SavedDraft } from '../../src/schema/draft.ts';
 import { toWire } from '../../src/schema/errors.ts';
-import { type Attached, attachMentions } from './attach.ts';
+import { type AttachDeps, type Attached, attachMentions } from './attach.ts';
 import type { ComposerAction, ComposerIntent, Written } from './composer-state.ts';
 import type { HistoryFile } from './history-file.ts';
 import { callAsOperator, type OperatorCallDeps } from './operator-calls.ts';
@@ -24,6 +24,7 @@ export type ComposerEffectDeps = {
   /** Whether the policy lets a file be read; such as it does not are never offered. */
   readonly readable: (path: string) => Promise<boolean>;
   readonly calls: OperatorCallDeps;
+  readonly image: AttachDeps['image'];
   readonly attached: (message: AttachIntent, attached: Attached) => void;
   readonly say: (text: string, bad: boolean) => void;
   /** Short ids of what waits for an answer, and names of themes: words for lists. */
@@ -150,7 +151,13 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
         case 'attach':
           void deps
             .root()
-            .then((root) => attachMentions(intent.text, root, (wanted) => callAsOperator(deps.calls, wanted)))
+            .then((root) =>
+              attachMentions(intent.text, {
+                root,
+                call: (wanted) => callAsOperator(deps.calls, wanted),
+                image: deps.image,
+              }),
+            )
             .catch((error: unknown) => ({ ok: false, problems: [toWire(error).message] }) as const)
             .then((attached) => deps.attached(intent, attached));
       }

@@ -48,10 +48,13 @@ describe('what a message mentions', () => {
     const asked: unknown[] = [];
     const attached = await attachMentions(
       `@in.txt @${home}/out.txt @~/.ssh/id_rsa @/ @.. @${home} @nobody @/none @types/node`,
-      workspace,
-      async ({ args }) => {
-        asked.push(args['path']);
-        return args['path'] === 'in.txt' ? { ok: true, text: 'read' } : { ok: false, why: 'denied' };
+      {
+        root: workspace,
+        call: async ({ args }) => {
+          asked.push(args['path']);
+          return args['path'] === 'in.txt' ? { ok: true, text: 'read' } : { ok: false, why: 'denied' };
+        },
+        image: async () => null,
       },
     );
     expect(asked).toEqual(['in.txt', `${home}/out.txt`, '~/.ssh/id_rsa']);
