@@ -13,9 +13,12 @@ export function completionCommand(state: ComposerState, id: string, view: Compos
   const item = list.items[state.chosen];
   if (item === undefined) return only(state);
   // A word that is there already needs no completing: what else the command takes may be left out.
-  const isThere = list.kind === 'argument' && item.insert === state.editing.text.slice(list.from, list.to);
-  const runs = id === 'completion.run' && (item.whole || isThere) && list.kind !== 'file';
+  const isThere = item.insert === state.editing.text.slice(list.from, list.to);
   const open = list.kind === 'file' && item.insert.endsWith('/');
+  // A file that a message mentions is no command: more words follow it.
+  const runsFile = isThere && !open && /^\/(?!\/)/.test(state.editing.text);
+  const runs =
+    id === 'completion.run' && (list.kind === 'file' ? runsFile : item.whole || (list.kind === 'argument' && isThere));
   const text = runs || open ? item.insert : `${item.insert} `;
   const editing = replace(state.editing, list.from, list.to, text);
   const taken = {

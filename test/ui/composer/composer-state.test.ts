@@ -277,6 +277,18 @@ describe('mentions', () => {
     expect(composer.take()).toEqual([]);
   });
 
+  it('runs a command whose file is there already, and sends no message because of the file that it mentions', () => {
+    const typed = (text: string) =>
+      driven()
+        .type(text)
+        .act({ type: 'paths', query: 'a.png', found: ['a.png', 'src/a.png'] })
+        .press('completion.run')
+        .take()
+        .filter((intent) => intent.do === 'slash' || intent.do === 'send');
+    expect(typed('/image a.png')).toEqual([{ do: 'slash', name: 'image', args: 'a.png' }]);
+    expect(typed('see @a.png')).toEqual([]);
+  });
+
   it('says that more may fit than the list holds, and names each word once', () => {
     const composer = driven().type('@re');
     const foot = () => textOf(aboveComposer(composer.state, 80, shippedKeyMap(), 'unicode').at(-1) ?? []);
