@@ -13,6 +13,8 @@ export type CardPart = {
   readonly extra?: 'told' | 'help';
   /** A diff: the number that each line has in the file, empty for a line that has none. */
   readonly numbers?: readonly string[];
+  /** Its lines begin with their own numbers. */
+  readonly counted?: true;
   readonly danger?: true;
 };
 
@@ -166,6 +168,7 @@ function segmentsPart({ preview: { commands } }: Ask, { arrow, cut, dot, fact }:
     ...fact('segments', ...lines, ...(total === first.length ? [] : [more])),
     foldable: true,
     extra: 'help',
+    counted: true,
   };
 }
 

@@ -127,7 +127,9 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
     if (apart) rows.push(...labelRows(part, columns, glyphs));
     const numbers =
       part.numbers ??
-      (whole && part.foldable && part.lines.length > 1 ? part.lines.map((_, index) => String(index + 1)) : []);
+      (whole && part.foldable && part.counted !== true && part.lines.length > 1
+        ? part.lines.map((_, index) => String(index + 1))
+        : []);
     const digits = Math.max(0, ...numbers.map((number) => number.length));
     // A card without room for its other parts scrolls in any case: there a line stays whole.
     let left = whole || !part.foldable || columns < narrow ? Number.POSITIVE_INFINITY : room;

@@ -536,6 +536,28 @@ describe('a card that is viewed whole', () => {
     expect(back.answer('card.deny').take()).toEqual(answered({ outcome: 'deny', feedback: null }, long(200)));
   });
 
+  it('numbers commands of a line once', () => {
+    const command = (word: string) => ({
+      words: ['echo', word],
+      program: '/bin/echo',
+      revealed: false,
+      covered_by: null,
+      why: null,
+    });
+    const commands = { first: [command('one'), command('two')], total: 2 };
+    const exec = { form: 'sh', file: '/bin/sh', argv: ['/bin/sh', '-c', 'echo one; echo two'] };
+    const ask = anAsk({
+      args: { command: 'echo one; echo two' },
+      preview: { commands } as unknown as Ask['preview'],
+      record: { ...anAsk().record, exec } as unknown as Ask['record'],
+    });
+    const lines = desk([ask]).focus().wait(500).press('card.full').wait(500).lines();
+    expect(lines.filter((line) => line.includes('→ /bin/echo')).map((line) => line.replace(/^┃ | *┃$/g, ''))).toEqual([
+      'segments  1 echo one → /bin/echo',
+      '          2 echo two → /bin/echo',
+    ]);
+  });
+
   it('pages with Space, and goes to the next line that hides something', () => {
     const first = viewed().lines()[1];
     expect(viewed().press('card.page').lines()[1]).not.toBe(first);
