@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+import type { ShownImage } from '../src/view/image-words.ts';
 import type { Written } from './composer/composer-state.ts';
 import type { State, Turn } from './state.ts';
 import { atEnd } from './move.ts';
@@ -34,6 +36,10 @@ export const turnFrom = (now: number): Turn => ({
  * Sends a message: it is shown at once, at the end, and firm when its run is accepted (10 §6.10).
  * @param read its text, with the files that it mentions
  */
+/** How large they are is known once they have been read. */
+const along = ({ images }: Written): { readonly images?: readonly ShownImage[] } =>
+  images.length === 0 ? {} : { images: images.map((path) => ({ name: basename(path), mime_type: '', bytes: null })) };
+
 export function send(state: State, read: string, written: Written, now: number): Change {
   const text = [read, ...written.context].join('\n\n');
   return only(
@@ -41,7 +47,10 @@ export function send(state: State, read: string, written: Written, now: number):
       ...state,
       turn: turnFrom(now),
       ...atEnd,
-      items: [...state.items, { kind: 'user', id: `pending:${now}`, text, state: 'pending', seq: null }],
+      items: [
+        ...state.items,
+        { kind: 'user', id: `pending:${now}`, text, ...along(written), state: 'pending', seq: null },
+      ],
     },
     { do: 'send', text, written, session: state.session?.name ?? null },
   );

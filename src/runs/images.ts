@@ -45,7 +45,10 @@ export function readImages(images: readonly { readonly path: string }[]): readon
 
 /** Stores the bytes; in the caller's transaction. The result has no data: `withImageData` fills it in. */
 export const storeImages = (blobs: BlobStore, images: readonly LoadedImage[], now: number): Image[] =>
-  images.map(({ bytes, mime_type, name }) => ({ data: '', mime_type, name, sha256: blobs.putBlob(bytes, now) }));
+  images.map(({ bytes, mime_type, name }) => {
+    const sha256 = blobs.putBlob(bytes, now);
+    return { data: '', mime_type, name, sha256, bytes: bytes.length };
+  });
 
 /** The user's message of a run that starts with images. */
 export const imageMessage = (id: string, content: string, images: readonly Image[], at: number): Message => ({

@@ -23,7 +23,14 @@ export const ToolCallPart = type({
 });
 export type ToolCallPart = Infer<typeof ToolCallPart>;
 
-export const Image = type({ data: string(), mime_type: string(), sha256: string(), name: optional(string()) });
+export const Image = type({
+  data: string(),
+  mime_type: string(),
+  sha256: string(),
+  name: optional(string()),
+  /** How many there are, where `data` is kept elsewhere. */
+  bytes: optional(number()),
+});
 export type Image = Infer<typeof Image>;
 
 /** A message of a history, in storage, on ports and in events alike (04 §6.3). */

@@ -57,6 +57,8 @@ export const SessionMessage = type({
   kind: enums(['message', 'summary', 'note']),
   status: enums(['complete', 'partial', 'failed']),
   text: string(),
+  /** What was sent along; absent where nothing was. The bytes are in no view. */
+  images: optional(array(type({ name: nullable(string()), mime_type: string(), bytes: nullable(number()) }))),
   thinking: nullable(string()),
   /** `record` is absent where nothing is on record, or not any more. */
   tool_calls: array(type({ id: string(), name: string(), arguments: string(), record: optional(CallRecord) })),

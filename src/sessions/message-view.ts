@@ -48,6 +48,7 @@ function messageView(row: MessageRow, withTools: boolean): SessionMessage {
     kind: known ? row.kind : 'message',
     status: known ? row.status : 'failed',
     text: readable ? shownText(row, textOf(body['content'])) : '[unreadable message]',
+    ...(readable ? imagesOf(body['images']) : {}),
     thinking: readable && typeof body['thinking'] === 'string' ? body['thinking'] : null,
     tool_calls: readable && withTools ? callsOf(body['tool_calls']) : [],
     tool_call_id: readable && typeof body['tool_call_id'] === 'string' ? body['tool_call_id'] : null,
@@ -78,6 +79,16 @@ function parseJson(text: string | null): unknown {
 const shownText = ({ kind }: MessageRow, text: string): string => (kind === 'summary' ? unframedSummary(text) : text);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function imagesOf(value: unknown): Pick<SessionMessage, 'images'> {
+  if (!Array.isArray(value) || value.length === 0) return {};
+  const images = value.filter(isObject).map(({ name, mime_type, bytes }) => ({
+    name: typeof name === 'string' ? name : null,
+    mime_type: textOf(mime_type),
+    bytes: typeof bytes === 'number' ? bytes : null,
+  }));
+  return { images };
+}
 
 function callsOf(value: unknown): SessionMessage['tool_calls'] {
   if (!Array.isArray(value)) return [];

@@ -1,3 +1,4 @@
+import { imageWords } from './image-words.ts';
 import { callLines } from './call-lines.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { formatRemaining, formatSpan, plural } from './format.ts';
@@ -66,6 +67,7 @@ function userLines(item: Extract<Item, { kind: 'user' }>, look: ItemLook): reado
       .slice(0, most)
       .map((line, index): Line => [say(index === 0 ? `${signs[look.glyphs].user} ` : '  ', 'accent'), ...line]),
     ...moreLine(all.length - most, look),
+    ...(item.images ?? []).map((image): Line => [...indent, ...foreign(imageWords(image), look.glyphs, 'dim')]),
   ];
 }
 

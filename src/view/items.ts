@@ -1,4 +1,5 @@
 /** What a transcript is made of (10 §5.1). Texts are as they came: whoever draws them makes them visible. */
+import type { ShownImage } from './image-words.ts';
 
 export type Decision = {
   readonly action: 'allow' | 'approve' | 'deny';
@@ -48,6 +49,8 @@ export type Item =
       readonly kind: 'user';
       readonly id: string;
       readonly text: string;
+      /** What was sent along. */
+      readonly images?: readonly ShownImage[];
       /** `pending`: sent, and its row is not confirmed yet; `unsent`: it was not taken. */
       readonly state: 'pending' | 'sent' | 'unsent';
       /** Number of the message in its session; null while that is not known. */

@@ -1,3 +1,4 @@
+import { imageWords } from './image-words.ts';
 import { decidedBy } from './decided-by.ts';
 import { exitOf, readable } from './call-lines.ts';
 import { callName, callSummary, firstLine } from './call-summary.ts';
@@ -30,7 +31,7 @@ export const plainLook: PlainLook = { glyphs: 'unicode', columns: null, spoken: 
 export function plainLines(item: Item, think: boolean, look: PlainLook = plainLook): readonly string[] {
   switch (item.kind) {
     case 'user':
-      return labelled('you: ', item.text, look);
+      return labelled('you: ', [item.text, ...(item.images ?? []).map(imageWords)].join('\n'), look);
     case 'assistant':
       return [
         ...answerLines(item.text.replace(/\n+$/, ''), look),

@@ -1,3 +1,4 @@
+import { imageWords } from './image-words.ts';
 import type { Session, SessionMessage } from '../schema/session.ts';
 import { readJson } from '../text/read-json.ts';
 import { escapeText } from './escape.ts';
@@ -23,6 +24,7 @@ export function markdownMessage(message: SessionMessage): string {
     ...(message.thinking === null || message.thinking.trim() === '' ? [] : [quoted(visible(message.thinking))]),
     // What a tool gave back is data, whatever it looks like.
     ...(text === '' ? [] : [message.role === 'tool' ? fenced(text, 'text') : closed(unheaded(text))]),
+    ...(message.images ?? []).map((image) => escapeText(imageWords(image), { mode: 'line' })),
     ...message.tool_calls.map((call) => fenced(callJson(call), 'json')),
   ];
   return `\n${parts.join('\n\n')}\n`;

@@ -31,7 +31,10 @@ function itemsOf(message: SessionMessage): readonly Item[] {
   // What a turn that failed has left (07 §2.7) is marked as it was when it failed.
   if (kind === 'note') return [{ kind: 'notice', id, level: text.startsWith('failed (') ? 'error' : 'info', text }];
   if (kind === 'summary') return [{ kind: 'notice', id, level: 'info', text: `summary of what was before: ${text}` }];
-  if (message.role === 'user') return [{ kind: 'user', id, text, state: 'sent', seq }];
+  if (message.role === 'user') {
+    const { images } = message;
+    return [{ kind: 'user', id, text, ...(images === undefined ? {} : { images }), state: 'sent', seq }];
+  }
   if (message.role === 'system') return [];
   return [
     ...(message.thinking === null || message.thinking.trim() === ''

@@ -1,3 +1,4 @@
+import { shownImage } from './image-words.ts';
 import type { RunEvent } from '../schema/event.ts';
 import { appendOutput, type CallItem, type Item } from './items.ts';
 import { closeOpen, closeReasoning, createDraft, type Draft } from './transcript-draft.ts';
@@ -34,13 +35,7 @@ function apply(draft: Draft, event: RunEvent): void {
       closeOpen(draft, event.timestamp, 'partial');
       return;
     case 'tool_call_pending':
-      draft.push({
-        ...emptyCall(event.call_id, event.run_id),
-        batch: batchOf(draft, event),
-        tools: event.tools,
-        tool: event.tool,
-        args: event.args,
-      });
+      begins(draft, event);
       return;
     case 'policy_decision':
       call(draft, event.call_id, () => ({
@@ -122,9 +117,10 @@ function message(draft: Draft, event: Extract<RunEvent, { kind: 'message' }>): v
   const { message: given } = event;
   if (given.role === 'user') {
     const pending = draft.items().findLast((item) => item.kind === 'user' && item.state === 'pending');
-    if (pending?.kind === 'user') draft.replace(pending, { ...pending, state: 'sent', message_id: given.id });
+    const along = given.images === undefined ? {} : { images: given.images.map(shownImage) };
+    if (pending?.kind === 'user') draft.replace(pending, { ...pending, ...along, state: 'sent', message_id: given.id });
     else if (draft.find('user', given.id) === undefined)
-      draft.push({ kind: 'user', id: given.id, text: given.content, state: 'sent', seq: null });
+      draft.push({ kind: 'user', id: given.id, text: given.content, ...along, state: 'sent', seq: null });
     return;
   }
   if (given.role !== 'assistant') return;
@@ -187,6 +183,15 @@ export const emptyCall = (id: string, runId: string | null): CallItem => ({
   ms: null,
   started_at: null,
 });
+
+/** A call of a stored message stands there already when its run goes on, and has no result yet. */
+function begins(draft: Draft, event: Extract<RunEvent, { kind: 'tool_call_pending' }>): void {
+  const { call_id, run_id, tools, tool, args } = event;
+  const known = draft.find('call', call_id);
+  if (known !== undefined && known.run_id === run_id && known.result === null)
+    draft.replace(known, { ...known, state: 'pending', error: null, tools, tool, args });
+  else draft.push({ ...emptyCall(call_id, run_id), batch: batchOf(draft, event), tools, tool, args });
+}
 
 /** A batch is named after its first call. */
 function batchOf(draft: Draft, event: Extract<RunEvent, { kind: 'tool_call_pending' }>): string | null {

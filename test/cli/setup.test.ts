@@ -118,7 +118,9 @@ describe('session', () => {
     const list = await world.run(['session', 'list']);
     expect(list.stdout).toMatch(/^\* work {3}\(2 messages\) {2}\S+\n {2}other {2}\(0 messages\) {2}\S+\n$/);
     const shown = await world.run(['session', 'show', '--tail', '1']);
-    expect(shown.stdout).toMatch(/^Session: work \(1 of 2 messages\)\n\[\S+\] assistant:\n {2}\(scripted demo\) Hello/);
+    expect(shown.stdout).toMatch(
+      /^Session: work \(1 of 2 messages\)\n\[\S+\] assistant: #2\n {2}\(scripted demo\) Hello/,
+    );
     const json = JSON.parse((await world.run(['session', 'show', 'work', '--json'])).stdout);
     expect(json.messages.map((message: { role: string }) => message.role)).toEqual(['user', 'assistant']);
     expect((await world.run(['session', 'delete', 'work'])).stdout).toBe(

@@ -162,7 +162,7 @@ describe('a card in the terminal', () => {
       (rows) => rows.some((row) => row.includes('b.txt') && row.includes('remembered')),
       'a remembered call',
     );
-    await terminal.saw('edits pass');
+    await terminal.until((rows) => rows.some((row) => row.startsWith(' idle') && row.includes('edits pass')), 'idle');
     // Whoever opens the session later is told of it too, until it is ended, wherever that is done.
     terminal.kill('SIGKILL');
     await terminal.ended;
@@ -313,6 +313,48 @@ describe('the composer in the terminal', () => {
     await terminal.saw('› and @lines.md:2-3');
     terminal.type('\r');
     await terminal.saw('I see two of them.');
+  });
+
+  test('sends an image that a message mentions as an image, and gives a denied one back', async () => {
+    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    world.write('pic.png', Buffer.from(png, 'base64'));
+    world.write('shot.png', Buffer.from(png, 'base64'));
+    world.write('fake.png', 'no image');
+    const denied = {
+      tools: 'local_fs',
+      tool: 'read_file',
+      when: [{ key: 'path', op: 'glob', value: '**/shot.png' }],
+      action: 'deny',
+    };
+    world.write('policy.json', JSON.stringify({ default_action: 'allow', rules: [denied] }));
+    await addScript(world, [{ name: 'saw', match: { last_user: 'look at @pic.png' }, reply: { text: 'I see it.' } }]);
+    expect((await world.run(['model', 'add', 'tester', '--capability', 'vision'])).code).toBe(0);
+    const terminal = await open(['--policy', join(world.workspace, 'policy.json')]);
+    const send = async (words: string): Promise<void> => {
+      terminal.type(`\u0015${words} `);
+      await terminal.saw(`› ${words}`);
+      terminal.type('\r');
+    };
+    await send('look at @shot.png');
+    await terminal.saw('! @shot.png was not attached: the policy denies it');
+    await send('look at @fake.png');
+    await terminal.saw('! @fake.png was not attached: it is not a PNG, JPEG, GIF or WebP image');
+    await send('look at @pic.png');
+    await terminal.saw('I see it.');
+    await terminal.saw('[image pic.png, 70 B]');
+    await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+    terminal.kill('SIGKILL');
+    await terminal.ended;
+    const again = await open();
+    await again.saw('[image pic.png, 70 B]');
+    expect((await world.run(['session', 'show'])).stdout).toMatch(
+      /^Session: .*\n\[\S+\] user: #1\n {2}look at @pic\.png \n {2}\[image pic\.png, 70 B\]\n\n\[\S+\] assistant: #2\n/,
+    );
+    expect((await world.run(['session', 'export'])).stdout).toMatch(
+      /\nlook at @pic\.png \n\n\[image pic\.png, 70 B\]\n/,
+    );
+    const { messages } = JSON.parse((await world.run(['session', 'show', '--json'])).stdout);
+    expect(messages[0].images).toEqual([{ name: 'pic.png', mime_type: 'image/png', bytes: 70 }]);
   });
 
   test('runs a shell line of the operator through the gate, and only where the shell is on', async () => {

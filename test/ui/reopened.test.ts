@@ -10,6 +10,17 @@ beforeAll(async () => {
   const call = (name: string, args: object) => ({ name: `local_fs.${name}`, arguments: args });
   await addScript(world, [
     {
+      name: 'first',
+      match: { role: 'user', last_user: 'write first' },
+      reply: {
+        tool_calls: [
+          call('write_file', { path: 'first.txt', content: '1' }),
+          call('read_file', { path: 'notes.txt' }),
+          call('read_file', { path: '.ssh/id_rsa' }),
+        ],
+      },
+    },
+    {
       name: 'calls',
       match: { role: 'user' },
       reply: {
@@ -71,6 +82,30 @@ test('calls say what was decided about them, and what they were about, and say t
   const again = await open();
   await again.saw('All is done.');
   expect(heads(again)).toEqual(live);
+});
+
+test('calls of a turn whose program was killed at its question are shown once when it goes on', async () => {
+  await world.run(['session', 'new', 'killed']);
+  const terminal = await open();
+  terminal.type('write first\r');
+  await terminal.saw('waiting for an answer');
+  terminal.kill('SIGKILL');
+  await terminal.ended;
+  const again = openTerminal(world, ['tui', ...tester], { columns: 140, rows: 40 });
+  opened.push(again);
+  await again.until((rows) => rows.some((row) => row.startsWith(' ! interrupted')), 'interrupted');
+  again.type('\u0018r');
+  await again.saw('R resume');
+  again.type('R');
+  await again.saw('the run goes on');
+  await world.run(['approvals', 'respond', await askId(), '--approve']);
+  await again.saw('All is done.');
+  await again.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+  expect(heads(again)).toEqual([
+    expect.stringMatching(/^• local_fs\.write_file {2}first\.txt {2}asked, approved by operator:cli \d\d:\d\d · ok/),
+    expect.stringMatching(/^• local_fs\.read_file {2}notes\.txt {2}allowed rule \d+ · ok/),
+    expect.stringMatching(/^! local_fs\.read_file {2}\.ssh\/id_rsa {2}denied /),
+  ]);
 });
 
 async function askId(): Promise<string> {

@@ -1,6 +1,7 @@
 import { memo, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { formatSpan } from '../../src/view/format.ts';
+import { imageWords } from '../../src/view/image-words.ts';
 import { type Item, restsAt } from '../../src/view/items.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
 import { client } from '../data/client.ts';
@@ -38,6 +39,13 @@ export const ItemView = memo(({ item, unsent, onAgain, onUse, newest, last, asks
         <article className={`said user ${item.state}`} aria-label="You">
           <div className="bubble wrap" dir="auto">
             <Safe text={item.text} mode="prose" />
+            {(item.images ?? []).map((image, index) => (
+              // Two images may have one name, and none of them moves.
+              // biome-ignore lint/suspicious/noArrayIndexKey: as above
+              <div key={index} className="small muted">
+                <Safe text={imageWords(image)} mode="line" />
+              </div>
+            ))}
           </div>
           {unsent !== null ? (
             <>

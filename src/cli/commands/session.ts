@@ -1,3 +1,4 @@
+import { imageWords } from '../../view/image-words.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { SessionMessage, SessionView } from '../../schema/session.ts';
 import { measure, plural } from '../../view/format.ts';
@@ -96,7 +97,7 @@ const show: Handler = async (context) => {
 
 const mostToolLines = 20;
 
-/** `[ISO time] role:`, the content indented by two, a blank line (06 §12). */
+/** `[ISO time] role:`, the number that `fork --at` takes, the content indented by two, a blank line (06 §12, 07 §2.8). */
 function messageLines(message: SessionMessage, tools: boolean, newest: SessionView['summary']): readonly string[] {
   const role = message.kind === 'note' ? 'note' : message.role;
   const state = message.status === 'complete' ? '' : ` (${message.status})`;
@@ -106,8 +107,9 @@ function messageLines(message: SessionMessage, tools: boolean, newest: SessionVi
   const lines = text === '' ? [] : text.split('\n');
   const shown = message.role === 'tool' ? lines.slice(0, mostToolLines) : lines;
   return [
-    `[${message.created_at}] ${role}:${state}${summary}${replaced}`,
+    `[${message.created_at}] ${role}: #${message.seq}${state}${summary}${replaced}`,
     ...shown.map((line) => (line === '' ? '' : `  ${line}`)),
+    ...(message.images ?? []).map((image) => `  ${imageWords(image)}`),
     ...(shown.length < lines.length ? [`  (${lines.length - shown.length} of ${lines.length} lines hidden)`] : []),
     ...(tools ? message.tool_calls.map((call) => `  → ${call.name} ${call.arguments}`) : []),
     '',
