@@ -223,7 +223,7 @@ export function openRooms(input: RoomsInput): Rooms {
         closing: closing.signal,
       });
     },
-    setUpProvider: createProviderSetUp({ settings, backends }),
+    setUpProvider: createProviderSetUp({ settings, backends, models }),
     async rest(withinMs) {
       closing.abort();
       await runs.rest(withinMs);

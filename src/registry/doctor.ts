@@ -75,11 +75,16 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
     });
   }
   for (const { kind, path } of found.untrusted) {
+    // A run under another policy than its project has would be judged by what nobody chose: none starts (06 §6.5).
+    const [severity, until] =
+      kind === 'policy'
+        ? (['error', 'no run starts until it is trusted or removed'] as const)
+        : (['warning', 'what it is for does not start until it is trusted or removed'] as const);
     yield issue({
       code: 'content_untrusted',
-      severity: 'warning',
+      severity,
       category: 'security',
-      message: `The ${kind} ${path} of this project is not trusted and is not used.`,
+      message: `The ${kind} ${path} of this project is not trusted: ${until}.`,
       cliCommand: `reins trust add ${quote(path)}`,
       subject: path,
     });

@@ -1,3 +1,4 @@
+import { leaveProvider, passedBy } from './passed-by.ts';
 import { RuntimeError, type WireError } from '../schema/errors.ts';
 import type { RouteName } from '../schema/protocol.ts';
 import { providerTypes, type SetupIssue } from '../schema/registry.ts';
@@ -44,6 +45,8 @@ type Diagnosis = {
   /** Why the Ollama server does not serve; null when it was not asked. */
   readonly localFault: string | null;
   readonly startCommands: readonly string[];
+  /** A sentence about a backend that only the default provider keeps from serving, with a blank behind it; or nothing. */
+  readonly passed: string;
 };
 
 /** The check before a run (08 §12.3). */
@@ -67,7 +70,11 @@ export function createPreRun(deps: PreRunDeps) {
     const probed = await deps.known(defaults);
     const start = startHint({ defaults, probed });
     const local = probed.find(({ check }) => check.type === 'ollama');
+    // What was given with the run, or by its chain, is changed there.
+    const isConfigured = wanted.providers === undefined && settings.value('default-provider') === wanted.provider;
+    const passed = isConfigured ? passedBy({ defaults, probed }) : null;
     return {
+      passed: passed === null ? '' : `${passed} `,
       issues: readinessIssues({ defaults, probed, ollama: deps.ollama, chainMaxTokens: null }),
       start,
       localFault: local?.check.error ?? null,
@@ -108,7 +115,7 @@ export function createPreRun(deps: PreRunDeps) {
     const { provider } = wanted;
     const types = wanted.providers ?? (provider === '' ? [] : [provider]);
     const none = `No backend${types.length === 0 ? '' : ` of type ${types.join(' or ')}`} is registered.`;
-    const { issues, start, startCommands, localFault } = await diagnose(wanted);
+    const { issues, start, startCommands, localFault, passed } = await diagnose(wanted);
     const command = (code: string): string | null => issues.find((issue) => issue.code === code)?.cliCommand ?? null;
     if (inUse.length === 0 && provider !== 'scripted') {
       const { url } = deps.ollama;
@@ -124,7 +131,8 @@ export function createPreRun(deps: PreRunDeps) {
     }
     const [first] = types;
     if (first !== undefined && !inUse.some(({ type }) => types.includes(type)) && !types.includes('scripted')) {
-      return obstacle('setup_incomplete', 'default_provider_backend_missing', because(none, error), [
+      return obstacle('setup_incomplete', 'default_provider_backend_missing', `${passed}${because(none, error)}`, [
+        ...(passed === '' ? [] : [leaveProvider]),
         providerTypes.some((known) => known === first) ? addCommand(first, first) : 'reins backend list',
       ]);
     }
@@ -138,7 +146,8 @@ export function createPreRun(deps: PreRunDeps) {
     }
     const found = issues.find(({ severity, category }) => severity === 'error' && category === 'health') ?? null;
     const message = start === '' ? error.message : `${error.message}.${start}`;
-    return obstacle('setup_unhealthy', found?.code ?? 'health', message, [
+    return obstacle('setup_unhealthy', found?.code ?? 'health', `${passed}${message}`, [
+      ...(passed === '' ? [] : [leaveProvider]),
       ...startCommands,
       commandOf(found, wanted, error),
     ]);

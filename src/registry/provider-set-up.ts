@@ -1,11 +1,14 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import type { Backends } from './backends.ts';
+import type { Models } from './models.ts';
+import { leaveProvider } from './passed-by.ts';
 import type { Settings } from './settings.ts';
 
 export type ProviderSetUpDeps = {
   readonly settings: Pick<Settings, 'getConfig' | 'setConfig' | 'unsetConfig'>;
   readonly backends: Pick<Backends, 'addBackend' | 'listBackends'>;
+  readonly models: Pick<Models, 'listModels'>;
 };
 
 type Setting = { readonly key: string; readonly value: string };
@@ -41,6 +44,7 @@ export function createProviderSetUp(deps: ProviderSetUpDeps) {
       await deps.settings.setConfig(setting);
       settings.push(setting);
     }
+    if (type !== 'scripted') notes.push(...(await otherModel(type)));
     const keyVariable = byItself[type];
     if (keyVariable === undefined) notes.push(`reins backend add ${type} --type ${type} --url <url>`);
     else if (!(await isRegistered(type))) notes.push(...(await register(type, keyVariable)));
@@ -54,6 +58,23 @@ export function createProviderSetUp(deps: ProviderSetUpDeps) {
     if (provider.value !== 'scripted' || model.source !== 'set' || model.value !== 'demo') return [];
     await deps.settings.unsetConfig({ key: 'default-model' });
     return ['default-model = demo is no longer set: it is the model of the script'];
+  }
+
+  /** A default model that stays, and that only a backend of another type serves. @returns notes for the operator */
+  async function otherModel(type: ProviderType): Promise<readonly string[]> {
+    const { source, value: model } = await deps.settings.getConfig({ key: 'default-model' });
+    if (source !== 'set') return [];
+    const registered = (await deps.backends.listBackends()).filter(({ builtIn }) => !builtIn);
+    // One of this type serves it perhaps: then nothing is said, and nobody is asked.
+    if (registered.some((backend) => backend.type === type)) return [];
+    for (const { name, type: other } of registered) {
+      const { rows } = await deps.models.listModels({ backend: name, refresh: false });
+      if (!rows.some((row) => row.model === model && row.state === 'served')) continue;
+      return [
+        `default-model = ${model} stays; the backend "${name}" of type ${other} serves it, and is not asked any more: reins config set default-model <model>, or ${leaveProvider}`,
+      ];
+    }
+    return [];
   }
 
   async function isRegistered(type: ProviderType): Promise<boolean> {

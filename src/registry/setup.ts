@@ -1,3 +1,4 @@
+import { namingPassedBy } from './passed-by.ts';
 import { providerTable } from '../models/providers.ts';
 import { defaultBackend, hasCapability, standsIn } from '../models/resolve.ts';
 import {
@@ -132,7 +133,8 @@ export function createSetup(deps: SetupDeps) {
     const registered = probed.filter((one) => one.registered);
     // What is set and registered stands in the database: of one that is not used, nothing of it can be said.
     const unread = found.database.problem !== null;
-    const readiness = unread ? [] : readinessIssues({ defaults, probed, ollama, chainMaxTokens: found.chainMaxTokens });
+    const input = { defaults, probed, ollama, chainMaxTokens: found.chainMaxTokens };
+    const readiness = unread ? [] : namingPassedBy(readinessIssues(input), input);
     const told = readiness.filter(({ code }) => code === 'default_provider_api_key_missing');
     const issues: SetupIssue[] = [
       ...readiness,
@@ -154,7 +156,7 @@ export function createSetup(deps: SetupDeps) {
       hitlPolicyName: found.policy.name,
       backendCount: registered.length,
       reachableBackendCount: registered.filter(({ check }) => check.reachable).length,
-      ready: !unread && !issues.some(({ severity, category }) => severity === 'error' && blocking.has(category)),
+      ready: !unread && !issues.some(keepsRunsFromStarting),
       checkedAt: new Date(deps.now()).toISOString(),
       issues,
       // What nobody registered is listed only when it would serve.
@@ -218,6 +220,9 @@ export function createSetup(deps: SetupDeps) {
 }
 
 /** Errors of these categories keep a run from starting (08 §12.1). */
+/** A policy of the project that is not trusted keeps every run from starting, as what is missing to reach a model does. */
+const keepsRunsFromStarting = ({ code, severity, category }: SetupIssue): boolean =>
+  severity === 'error' && (blocking.has(category) || code === 'content_untrusted');
 const blocking: ReadonlySet<SetupIssue['category']> = new Set(['defaults', 'registration', 'health']);
 
 const typeOf = (text: string): ProviderType => providerTypes.find((type) => type === text) ?? 'openai-compatible';

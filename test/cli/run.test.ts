@@ -573,10 +573,17 @@ describe('trust', () => {
       ]);
       const { issues } = JSON.parse((await empty.run(['doctor', '--skip-probe', '--json'])).stdout);
       const untrusted = issues.filter(({ code }: { code: string }) => code === 'content_untrusted');
-      expect(untrusted.map(({ cliCommand }: { cliCommand: string }) => cliCommand)).toEqual([
-        `reins trust add ${planner}`,
-        `reins trust add ${policy}`,
+      expect(untrusted).toMatchObject([
+        { severity: 'warning', cliCommand: `reins trust add ${planner}` },
+        { severity: 'error', cliCommand: `reins trust add ${policy}` },
       ]);
+      // No run starts, so it is not ready.
+      expect((await empty.run([...scripted, 'hello'])).code).toBe(3);
+      expect((await empty.run(['doctor', '--skip-probe'])).code).toBe(1);
+      const broken = empty.write('.reins/hitl-policy.json', '{"rules":[');
+      const shown = JSON.parse((await empty.run(['trust', 'show', broken, '--json'])).stdout);
+      const added = await empty.run(['trust', 'add', broken, '--sha256', shown.sha256]);
+      expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining(`${broken} does not load: `) });
     } finally {
       empty.remove();
     }

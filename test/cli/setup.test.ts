@@ -87,6 +87,7 @@ describe('config', () => {
       source: 'set',
     });
     await world.run(['config', 'unset', 'default-model']);
+    expect((await world.run(['config', 'unset', 'default-provider'])).stdout).toBe('default-provider is not set\n');
     expect((await world.run(['config', 'get', 'default-model', '--json'])).stdout).toContain('"source":"default"');
   });
 

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProviderSetUp } from '../../src/registry/provider-set-up.ts';
-import { noFields, openRooms, type Rooms } from './rooms.ts';
+import { fakeServers, noFields, openAi, openRooms, type Rooms } from './rooms.ts';
 
 let rooms: Rooms;
+const { serve, close } = fakeServers();
 beforeEach(async () => {
   rooms = await openRooms();
 });
-afterEach(() => {
+afterEach(async () => {
+  await close();
   rooms.close();
   rooms.home.remove();
 });
@@ -29,6 +31,15 @@ describe('init with a provider', () => {
     });
     expect((await createProviderSetUp(rooms)('openai')).notes).toEqual([
       'reins backend add my-openai --type openai --api-key-env OPENAI_API_KEY',
+    ]);
+  });
+
+  it('says that the default model stays where a backend of another type serves it', async () => {
+    const server = await serve(openAi('m'));
+    await rooms.backends.addBackend({ ...noFields, name: 'loc', type: 'openai-compatible', url: `${server.url}/v1` });
+    await rooms.settings.setConfig({ key: 'default-model', value: 'm' });
+    expect((await createProviderSetUp(rooms)('ollama')).notes).toEqual([
+      'default-model = m stays; the backend "loc" of type openai-compatible serves it, and is not asked any more: reins config set default-model <model>, or reins config unset default-provider',
     ]);
   });
 });

@@ -322,12 +322,21 @@ describe('health', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('tells the default provider from others', async () => {
+  it('names the backend that the default provider keeps from serving, before anything about the other', async () => {
     const server = await serve(openAi('m'));
     await add('v', `${server.url}`, { type: 'vllm' });
     await add('local', deadUrl);
     await configure('default-provider', 'ollama');
-    expect(await issues()).toEqual(['error default_provider_unreachable: reins backend test local']);
+    const words = 'The backend "v" serves "m", and default-provider = ollama keeps it from being asked.';
+    const { issues: found } = await status();
+    expect(shown(found)).toEqual(['error default_provider_unreachable: reins config unset default-provider']);
+    expect(found[0]?.message).toMatch(new RegExp(`^${words} The backend "local" of the default provider`));
+    const error = await obstacle(await rooms.models.defaults({ model: null, provider: null }));
+    expect(error?.message).toMatch(new RegExp(`^${words} No backend can serve "m": .*Start Ollama`));
+    expect(error?.hints[0]).toBe('reins config unset default-provider');
+    // Given with the run, it is none of what is configured.
+    const given = await obstacle({ model: 'm', provider: 'anthropic' });
+    expect(given?.message).not.toContain('default-provider');
   });
 
   it('tells a backend that has not been asked yet from one that was', async () => {
@@ -570,6 +579,10 @@ describe('what other rooms find', () => {
     [
       'warning content_untrusted: reins trust add /c.json',
       () => ({ untrusted: [{ kind: 'chain' as const, path: '/c.json' }] }),
+    ],
+    [
+      'error content_untrusted: reins trust add /p.json',
+      () => ({ untrusted: [{ kind: 'policy' as const, path: '/p.json' }] }),
     ],
     ['error database_foreign: reins trust', () => database('foreign')],
     [

@@ -54,7 +54,7 @@ const get: Handler = async (context) => {
 const unset: Handler = async (context) => {
   const key = keyOf(context);
   const entry = await (await context.client()).unsetConfig({ key });
-  return shown(context, entry, `${entry.key} = ${entry.value}`);
+  return shown(context, entry, entry.value === '' ? `${entry.key} is not set` : `${entry.key} = ${entry.value}`);
 };
 
 const list: Handler = async (context) => {

@@ -66,9 +66,15 @@ function broughtLine({ kind, name, value, gets }: ForeignDatabase['brings'][numb
   return `  ${escapeText(`${kind} ${shown(name)}${sign} ${shown(value)}${shown(variables)}`, { mode: 'line' })}`;
 }
 
-async function settle(client: RuntimeClient, { kind, path, sha256 }: UntrustedContent): Promise<void> {
+async function settle(context: Context, { kind, path, sha256 }: UntrustedContent): Promise<void> {
+  const client = await context.client();
   if (kind === 'database') await client.acceptDatabase({ sha256 });
   else await client.trustContent({ path, sha256, by: 'command' });
+  if (kind !== 'policy') return;
+  // It is trusted all the same: whoever mends it trusts the new text.
+  const findings = (await client.vetPolicies({ policies: [path] })).flatMap((file) => file.findings);
+  const defect = findings.find(({ severity }) => severity === 'error');
+  if (defect !== undefined) context.warn(`${path} does not load: ${defect.message}; reins policy vet ${quote(path)}`);
 }
 
 /** The database of this project under the name that was typed, where another installation made it. */
@@ -93,14 +99,13 @@ const review: Handler = async (context) => {
     );
     return 3;
   }
-  const client = await context.client();
   let refused = 0;
   let isTakenUp = false;
   for (const content of contents) {
     // It came with what was trusted before it, as was said there.
     if (content.kind === 'agent' && content.changed !== true && isTakenUp) continue;
     if ((await askTrust(context, content, 'review')) === 'trust') {
-      await settle(client, content);
+      await settle(context, content);
       isTakenUp = true;
       await context.print(`Trusted ${content.path}.`);
       // What it kept from being looked at comes next.
@@ -147,7 +152,7 @@ const add: Handler = async (context) => {
       if (!context.terminal.interactive()) throw refusal(content);
       if ((await askTrust(context, content, 'review')) !== 'trust') throw refusal(content);
     }
-    await settle(client, content);
+    await settle(context, content);
     added.push(content);
     if (!json) await context.print(`Trusted ${content.path} (${content.sha256}).`);
   }
