@@ -23,6 +23,7 @@ export function openAuditRooms(deps: AuditRoomsDeps) {
     /** @throws RuntimeError not_found, ambiguous_id for the run: what is asked by mistake is not answered by "nothing" */
     listAudit: ({ limit, ...filter }: AuditFilter & { readonly limit: number }) =>
       log.list({ ...filter, run: filter.run === null ? null : runNamed(filter.run, log.runsNamed(filter.run)) }, limit),
+    ofAsk: log.ofAsk,
     /** `head`: a hash that must be in the chain, beside those that were noted outside the database. */
     verifyAudit: ({ head }: { readonly head: string | null }): AuditCheck => log.verify(notedHeads(deps), head),
     /** Writes down that a backup was put in the place of the database, with what is missing since; null = nothing is. */

@@ -31,6 +31,7 @@ export const light: ReadonlySet<string> = new Set([
   'listConfig',
   'listAsks',
   'showAsk',
+  'askHistory',
   'listRemembered',
   'forgetRemembered',
   'shortIds',

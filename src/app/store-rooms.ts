@@ -287,6 +287,10 @@ export function openStoreRooms(input: StoreRoomsInput) {
       listServers: async () => serving.ports().map((port) => ({ port })),
       shortIds: async ({ ids }: { readonly ids: readonly string[] }) => shortIds(ids),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
+      askHistory: async (wanted: { readonly id: string }) => {
+        const { id, run_id } = asks.show(wanted.id);
+        return (await auditRooms()).ofAsk(id, run_id);
+      },
       listRemembered: async ({ session }: { readonly session: string }) =>
         remembered.of(sessions.byName(session)?.id ?? session),
       forgetRemembered: async ({

@@ -31,6 +31,12 @@ export type AskCard = {
   readonly choices: readonly CardChoice[];
 };
 
+/** Of an ask that is over nothing is left: its state is said. */
+function deadlineOf({ state, expires_at }: Ask, now: number): string {
+  if (state !== 'pending') return state;
+  return expires_at === null ? 'waits for ever' : formatRemaining(Date.parse(expires_at) - now);
+}
+
 /**
  * The card of an ask.
  * @param now milliseconds since the epoch, for the time that is left
@@ -47,7 +53,7 @@ export function askCard(
   const { fact, line } = pen;
   return {
     title: line(`${shown(ask.id)} · ${ask.tools}.${ask.tool}`),
-    deadline: ask.expires_at === null ? 'waits for ever' : formatRemaining(Date.parse(ask.expires_at) - now),
+    deadline: deadlineOf(ask, now),
     headline: line(headline(ask)),
     parts: toldLast([
       ...(ask.question === null ? [] : questionParts(ask.question, pen)),

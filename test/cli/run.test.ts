@@ -345,6 +345,16 @@ describe('calls that need approval, without a terminal', () => {
     const { code, stdout } = await started.ended;
     expect([code, stdout, written()]).toEqual([0, 'It is written.\n', true]);
 
+    const over = await world.run(['approvals', 'show', asks[0].id]);
+    expect(over.stdout).toContain(`(approved)\n`);
+    expect(over.stdout).toMatch(
+      new RegExp(
+        `\\n {2}audit {4}\\S+Z {2}ask: asked ${asks[0].id}.*\\n {2}audit {4}\\S+Z {2}verdict: approved ${asks[0].id} by operator:cli\\n`,
+      ),
+    );
+    const { history } = JSON.parse((await world.run(['approvals', 'show', asks[0].id, '--json'])).stdout);
+    expect(history.map(({ type }: { type: string }) => type)).toEqual(['ask', 'verdict']);
+
     const late = await world.run(['approvals', 'respond', asks[0].id, '--deny']);
     expect([late.code, late.stdout]).toEqual([1, '']);
     expect(late.stderr).toContain('operator:cli');

@@ -2,6 +2,7 @@ import type { RuntimeClient } from '../../client/operations.ts';
 import type { Ask } from '../../schema/ask.ts';
 import { RuntimeError, usage } from '../../schema/errors.ts';
 import { askCard, cardLines, idsOf } from '../../view/ask-card.ts';
+import { auditLine } from '../../view/audit-line.ts';
 import { askFlags } from '../../view/card-warnings.ts';
 import { escapeText } from '../../view/escape.ts';
 import { formatRemaining, formatShort, measure } from '../../view/format.ts';
@@ -11,6 +12,7 @@ import { followRun } from '../follow.ts';
 import { shownIds } from '../ids.ts';
 import { readStdinText } from '../input.ts';
 import { shownWhat } from '../shown-what.ts';
+import { when } from '../times.ts';
 import { resolveOnAsk, resolveTimeout } from '../start-run.ts';
 
 const list: Handler = async (context) => {
@@ -81,7 +83,7 @@ const show: Handler = async (context) => {
   const client = await context.client();
   const ask = await client.showAsk({ id: words[0] ?? '' });
   if (context.globals.format !== 'text') {
-    await context.printJson(ask);
+    await context.printJson({ ...ask, history: await client.askHistory({ id: ask.id }) });
     return 0;
   }
   const ids = [...idsOf(ask), ...(ask.superseded_by === null ? [] : [ask.superseded_by])];
@@ -100,9 +102,15 @@ const show: Handler = async (context) => {
   const changed = edited === undefined ? [] : [`  its arguments were edited by ${edited.by}${next}`];
   const feedback =
     ask.verdict?.feedback === undefined ? [] : [`  feedback: ${escapeText(ask.verdict.feedback, { mode: 'line' })}`];
+  const history = (await client.askHistory({ id: ask.id })).map((row) => {
+    const { summary, actor } = auditLine(row, shown);
+    const at = when(context, new Date(row.at).toISOString());
+    const by = actor === '' ? '' : ` by ${actor}`;
+    return `  audit    ${at}  ${escapeText(`${row.type}: ${summary}${by}`, { mode: 'line' })}`;
+  });
   const why = flags.bool('explain') === true ? await explainAsk(context, client, ask) : [];
   // Every line was made visible when the card was built.
-  await terminal.out(`${[...lines, ...verdict, ...changed, ...feedback, ...why].join('\n')}\n`);
+  await terminal.out(`${[...lines, ...verdict, ...changed, ...feedback, ...history, ...why].join('\n')}\n`);
   if (hidden > 0) context.hint(`${hidden} lines hidden; --full shows them`);
   return 0;
 };

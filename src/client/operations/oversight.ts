@@ -32,6 +32,8 @@ export const oversight = {
   /** Each id as people are shown it: its kind and the shortest ending that no other has. */
   shortIds: operation('reads', object({ ids: array(string()) }), returns<readonly string[]>()),
   showAsk: operation('reads', object({ id: string() }), returns<Ask>()),
+  /** Rows of the audit log that tell of an ask, oldest first. */
+  askHistory: operation('reads', object({ id: string() }), returns<readonly AuditRow[]>()),
   /**
    * The first answer wins. `yours` is false when an identical answer had been stored before; `rests` is true when no process
    * drives the run that asked, so that whoever answered may go on with it. Refused where that would be impossible, unless
