@@ -6,6 +6,7 @@ import { type Failure, failure } from './failure.ts';
 import { newMessage, type Run } from './run.ts';
 import { shorten } from './shorten.ts';
 import { emit, type Step } from './step.ts';
+import { quote } from '../text/quote.ts';
 
 /** Output that is left room for in `num_ctx` when `max_tokens` is unset (08 §9.1). */
 const defaultOutputReserve = 2048;
@@ -137,7 +138,7 @@ function whatRaises({ chain, job, state }: Run, route: Route, limit: number): st
   if (job.defaults.context === limit) return 'a larger --context';
   if (chain.token_limit === limit) return 'token_limit of the chain';
   if (state.contexts[routeKey(route)] === limit) return 'take a model with more context';
-  return `reins model set-context ${route.model} --context <n>`;
+  return `reins model set-context ${quote(route.model)} --context <n>`;
 }
 
 /** The numbers, and what raises the limit that was the smallest (04 §13.3.1, 08 §9.1). */

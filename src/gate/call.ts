@@ -65,9 +65,7 @@ export function createGate(deps: GateDeps) {
     });
     const evaluation = withLoss(run, prepared, decided);
     // A deny needs no more; anything else is about the file that the tool has looked at.
-    if (evaluation.action !== 'deny' && !isWhatWasJudged(prepared.looked, host)) {
-      return movedMeanwhile;
-    }
+    if (evaluation.action !== 'deny' && !isWhatWasJudged(prepared.looked, host)) return movedMeanwhile;
     const hash = callHash(prepared.call, prepared.cwd, evaluation.exec);
     const asks = evaluation.action === 'approve';
     const programs = asks ? (programsOf(prepared.site.command, host) ?? originOf(found.tool)) : null;

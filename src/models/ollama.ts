@@ -20,6 +20,7 @@ import {
   type Wire,
   type WireDeps,
 } from './wire-model.ts';
+import { quote } from '../text/quote.ts';
 
 /** Always said, because the server's own default is small; the engine chooses a larger one where it is needed (08 §9.1). */
 const smallestContext = 8192;
@@ -181,7 +182,7 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
         return;
       }
       if (usage !== null && wasCut(usage, numCtx, estimate)) {
-        const message = `${whatIsCut(usage, numCtx, estimate)}; raise it with reins model set-context ${route.model} --context <tokens>`;
+        const message = `${whatIsCut(usage, numCtx, estimate)}; raise it with reins model set-context ${quote(route.model)} --context <tokens>`;
         parts.add({ kind: 'notice', code: 'context_truncated', message });
       }
       if (usage !== null) parts.add({ kind: 'usage', usage });

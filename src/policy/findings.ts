@@ -1,4 +1,5 @@
 import type { PolicyFinding } from '../schema/policy.ts';
+import { quote } from '../text/quote.ts';
 
 const maxFindings = 50;
 
@@ -26,6 +27,6 @@ export function loadFailureLines(path: string, findings: readonly PolicyFinding[
   const lines = findings.map(
     (finding) => `reins: policy ${path}: ${finding.path}: ${finding.message} [${finding.code}]`,
   );
-  const closing = `reins: this policy is not used: every tool call will ask until it is fixed (reins policy vet ${path})`;
+  const closing = `reins: this policy is not used: every tool call will ask until it is fixed (reins policy vet ${quote(path)})`;
   return [...lines, closing];
 }

@@ -45,7 +45,7 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
           ? `No default model is set; the built-in "${model}" is used.`
           : `No default model is set, and the built-in "${model}" is not served.`,
         fixPath: '/settings',
-        cliCommand: `reins config set default-model ${usable ? model : (firstChatModel(input) ?? unseenModel(provider))}`,
+        cliCommand: `reins config set default-model ${quote(usable ? model : (firstChatModel(input) ?? unseenModel(provider)))}`,
       }),
     );
   }
@@ -261,7 +261,8 @@ function* modelIssues(input: ReadinessInput, own: readonly Probed[]): Generator<
       code: 'default_model_not_available',
       severity: 'error',
       message: `The default model "${model}" is not served.`,
-      cliCommand: first === null ? `reins model pull ${model}` : `reins config set default-model ${first}`,
+      cliCommand:
+        first === null ? `reins model pull ${quote(model)}` : `reins config set default-model ${quote(first)}`,
       subject: model,
     });
     return;
@@ -287,7 +288,7 @@ function* limitIssues(known: SeenModel, input: ReadinessInput): Generator<SetupI
       code: 'context_small',
       message: `The default model "${model}" has a context of ${known.context} tokens, which is little for work with tools.`,
       fixPath: '/models',
-      cliCommand: `reins model set-context ${model} --context 16k`,
+      cliCommand: `reins model set-context ${quote(model)} --context 16k`,
     });
   }
   const { chainMaxTokens } = input;

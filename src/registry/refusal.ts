@@ -4,6 +4,7 @@ import { providerTypes } from '../schema/registry.ts';
 import { type ErrorCode, toWire, type WireError } from '../schema/errors.ts';
 import { addCommand } from './add-command.ts';
 import type { View } from './seen.ts';
+import { quote } from '../text/quote.ts';
 
 /** Most names of one list that a message tells. */
 const mostListed = 20;
@@ -60,21 +61,21 @@ export function refusal(
       if (reasons.size === 1 && only === 'no tools') {
         return {
           code: 'no_tool_support',
-          message: `model "${model}" does not support tools; choose another with --model, or declare it: reins model add ${model} --capability tools`,
+          message: `model "${model}" does not support tools; choose another with --model, or declare it: reins model add ${quote(model)} --capability tools`,
           data: { issue: 'model_without_tools' },
         };
       }
       if (reasons.size === 1 && only === 'no vision') {
         return {
           code: 'permanent',
-          message: `model "${model}" does not take images; choose another with --model, or declare it: reins model add ${model} --capability vision`,
+          message: `model "${model}" does not take images; choose another with --model, or declare it: reins model add ${quote(model)} --capability vision`,
           data: { class: 'unsupported' },
         };
       }
       if (reasons.size === 1 && only === 'context') {
         return {
           code: 'capacity',
-          message: `the request needs about ${wanted.tokens} tokens, which is more than the context of ${names}; if the model has more: reins model set-context ${model} --context ${wanted.tokens}`,
+          message: `the request needs about ${wanted.tokens} tokens, which is more than the context of ${names}; if the model has more: reins model set-context ${quote(model)} --context ${wanted.tokens}`,
           data: { class: 'context_exceeded', issue: 'context_small' },
         };
       }

@@ -52,7 +52,7 @@ export function cautionsOf(path: string, findings: readonly Finding[], more: rea
   const what = count === 1 ? `${only.message} at ${placeOf(path, only)}` : `The chain has ${count} warnings`;
   return {
     caution: count === 1 ? `a warning at ${only.path}` : `${count} warnings`,
-    warnings: [...more, `${what} (reins chain vet ${path})`],
+    warnings: [...more, `${what} (reins chain vet ${quote(path)})`],
   };
 }
 

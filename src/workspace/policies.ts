@@ -109,7 +109,9 @@ export function createPolicies(deps: PolicyDeps) {
     if (source.place !== 'project') return null;
     const subject = { kind: 'policy', root: workspace.root, path: source.path, sha256 } as const;
     try {
-      return deps.trust.isTrusted(subject, accepted) ? null : `it is not trusted (reins trust add ${source.path})`;
+      return deps.trust.isTrusted(subject, accepted)
+        ? null
+        : `it is not trusted (reins trust add ${quote(source.path)})`;
     } catch (error) {
       // A list of decisions that may not be believed trusts nothing; `openPolicy` says what is wrong with it.
       return messageOf(error);

@@ -355,8 +355,13 @@ describe('health', () => {
     await add('local', server.url);
     await configure('default-provider', 'ollama');
     expect(await issues()).toEqual(['error no_chat_models: ollama pull qwen2.5:7b']);
-    names = ['other'];
     can = ['completion', 'tools'];
+    // Whoever pastes the line runs nothing that a server has made up.
+    names = ["$(id) 'x"];
+    expect(await issues()).toEqual([
+      `error default_model_not_available: reins config set default-model '$(id) '\\''x'`,
+    ]);
+    names = ['other'];
     expect(await issues()).toEqual(['error default_model_not_available: reins config set default-model other']);
     expect(await preRun()).toBe('setup_unhealthy default_model_not_available: reins config set default-model other');
     const asked = await obstacle({ model: 'm', modelSource: 'flag', provider: 'ollama' });

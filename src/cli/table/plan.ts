@@ -101,6 +101,7 @@ export const planCommand: Command = {
       flags: [{ name: 'force', kind: 'boolean', help: 'Also with a live or suspended step.' }],
       examples: ['reins plan archive', 'reins plan archive docs-91ab33f0'],
       module: 'plan',
+      insideTool: 'refused',
     },
     {
       name: 'delete',
@@ -118,6 +119,7 @@ export const planCommand: Command = {
       flags: [{ name: 'force', kind: 'boolean', help: 'Do not ask.' }],
       examples: ['reins plan clean', 'reins plan clean --force'],
       module: 'plan',
+      insideTool: 'refused',
     },
   ],
 };

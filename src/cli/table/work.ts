@@ -189,6 +189,7 @@ const session: Command = {
       ],
       examples: ['reins session rename default work', 'reins session rename work release-notes'],
       module: 'session',
+      insideTool: 'refused',
     },
     {
       name: 'compact',
