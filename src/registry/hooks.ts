@@ -167,19 +167,22 @@ export function createHooks(deps: HooksDeps) {
       Promise.all(
         rows.list().map(async (row): Promise<SourceCheck> => {
           const started = performance.now();
+          const source = sourceOf(row);
           const looked = ask === null ? null : await listing.look(row, { whole: false, by: 'first_use', ...ask });
           const failure = looked !== null && 'failure' in looked ? looked.failure : null;
-          const source = sourceOf(row);
+          const known = pins.known(source).tools.length;
+          // As it was when it was asked last: its description has been read since.
+          const kept = row.last_error !== null ? 'error' : known > 0 ? 'ready' : 'pending';
           return {
             kind: 'hook',
             name: row.name,
             place: row.url,
-            state: looked === null ? 'pending' : failure === null ? 'ready' : 'error',
-            tools: pins.known(source).tools.length,
+            state: looked === null ? kept : failure === null ? 'ready' : 'error',
+            tools: known,
             waiting: pins.drift(source).map(({ tool }) => tool),
             latencyMs: looked === null || failure !== null ? null : performance.now() - started,
             errorClass: failure?.error ?? null,
-            error: failure?.message ?? null,
+            error: failure?.message ?? (looked === null ? row.last_error : null),
           };
         }),
       ),

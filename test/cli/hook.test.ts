@@ -93,6 +93,9 @@ test('the built program reads a description in YAML', async () => {
   writeFileSync(join(world.workspace, 'api.yaml'), text);
   const added = await hook('add', 'svc', '--url', service.url, '--spec', 'api.yaml');
   expect(added).toMatchObject({ code: 0, stdout: 'Registered hook "svc" (1 tool).\n' });
+  // Nobody is asked again, and what is known stays known.
+  await service.close();
+  expect((await world.run(['doctor', '--skip-probe'])).stdout).toMatch(/^● svc {2}hook .*\n {4}reachable, 1 tool$/m);
 });
 
 test('a service that cannot be reached is registered all the same, and --no-probe asks nobody', async () => {
