@@ -95,7 +95,10 @@ function subcommand(command: Command, word: string, rest: readonly string[]): Co
   const found = findCommand(word, command.commands);
   if (found !== undefined) return found;
   const words = (command.commands ?? []).map((entry) => entry.name);
-  throw usage(`"${word}" is not a subcommand of "${command.name}" (${words.join(', ')})`, [
+  const [near] = nearest(word, words, 2, 1);
+  const meant = near === undefined ? '' : `; did you mean "${near}"?`;
+  throw usage(`"${word}" is not a subcommand of "${command.name}" (${words.join(', ')})${meant}`, [
+    ...(near === undefined ? [] : [`reins ${[command.name, near, ...rest].map(quote).join(' ')}`]),
     `reins ${command.name} --help`,
     `reins run ${[command.name, word, ...rest].map(quote).join(' ')}`,
   ]);
@@ -147,7 +150,13 @@ function undefinedFlag(shown: string, path: readonly Command[]): RuntimeError {
   const command = path.map((entry) => entry.name).join(' ');
   if (shown.startsWith('--') && (definitionsOf(name).length > 0 || definitionsOf(base)[0]?.kind === 'boolean')) {
     const whole = command === '' ? 'reins' : `reins ${command}`;
-    return usage(`"${whole}" has no flag ${shown}`, [`${whole} --help`]);
+    // What a server is started with is what was accepted of it (05 §10.1).
+    const isFixed = command === 'mcp update' && ['command', 'arg', 'cwd'].includes(name);
+    const instead = isFixed ? '; remove the server and add it again with it' : '';
+    return usage(`"${whole}" has no flag ${shown}${instead}`, [
+      ...(isFixed ? ['reins mcp remove <name>'] : []),
+      `${whole} --help`,
+    ]);
   }
   const near = shown.startsWith('--') ? nearest(name, flagNames(path.at(-1)), 2, 1)[0] : undefined;
   return usage(

@@ -140,6 +140,7 @@ export type FreeSession = ReturnType<typeof createFreeSession>;
 const sessionBusy = (session: SessionRow, runId: string): RuntimeError =>
   new RuntimeError('session_busy', `session "${session.name}" is busy with run ${runId}`, {
     data: { run_id: runId, param: runId },
+    hints: [`reins state show ${runId}`, `reins state cancel ${runId}`],
   });
 
 function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['asks'], abandon: string): RuntimeError {

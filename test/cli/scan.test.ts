@@ -95,6 +95,17 @@ describe('commands', () => {
       '"of" is not a subcommand of "policy" (list, show, vet, explain, test, replay, diff, suggest, import, trust)',
     ]);
     expect(error.hints[1]).toBe("reins run policy of 'france'\\''s' king");
+    const swapped = refusal('session', 'shwo', 'work');
+    expect(swapped.message).toMatch(/; did you mean "show"\?$/);
+    expect(swapped.hints[0]).toBe('reins session show work');
+  });
+
+  test('what an MCP server is started with is no flag of update, which says what to do instead', () => {
+    const error = refusal('mcp', 'update', 'x', '--cwd', '/y');
+    expect([error.message, error.hints[0]]).toEqual([
+      '"reins mcp update" has no flag --cwd; remove the server and add it again with it',
+      'reins mcp remove <name>',
+    ]);
   });
 
   test('negated and explicit booleans', () => {

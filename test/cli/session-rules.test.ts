@@ -94,7 +94,11 @@ test('of two turns at once one waits and stores nothing; another session is free
   await second.saw('is busy with run');
   await session('new', 'other');
   expect((await chat('there')).stdout).toBe('re there\n');
-  expect(await second.ended).toMatchObject({ code: 1, stdout: '' });
+  expect(await second.ended).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/\n {2}reins state show \S+\n {2}reins state cancel \S+\n/),
+  });
   expect((await told())[0]).toBe('user: hang');
   expect((await told()).filter((line) => line.startsWith('user'))).toHaveLength(1);
   first.child.kill('SIGINT');
