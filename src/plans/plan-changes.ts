@@ -124,10 +124,13 @@ export function createPlanChanges(deps: PlanChangeDeps) {
     async replan(
       plan: PlanListRow,
       steps: readonly FoundStep[],
+      seen: readonly StepRow[],
     ): Promise<{ readonly plan: Plan; readonly added: number }> {
+      const dead = new Set<string>();
       for (const step of plans.steps(plan.id)) {
-        if (claimOf(step, now()) === 'dead' && step.run_id !== null)
-          await deps.cancelRun(step.run_id, 'replaced by replanning');
+        if (claimOf(step, now()) !== 'dead' || step.run_id === null) continue;
+        dead.add(step.id);
+        await deps.cancelRun(step.run_id, 'replaced by replanning');
       }
       const before = new Set(
         plans
@@ -138,6 +141,7 @@ export function createPlanChanges(deps: PlanChangeDeps) {
       feed.commit('full', (record) => {
         checkThere(plan);
         checkIdle(plan);
+        if (!isAsSeen(plans.steps(plan.id), seen, dead)) throw changedMeanwhile();
         for (const step of plans.steps(plan.id)) {
           const interrupted = before.has(step.id) && (step.status === 'running' || step.status === 'pending');
           if (step.status !== 'failed' && !interrupted) continue;
@@ -202,3 +206,11 @@ export function createPlanChanges(deps: PlanChangeDeps) {
 }
 
 export type PlanChanges = ReturnType<typeof createPlanChanges>;
+
+/** Whether the planner was told of these steps (07 §4.10.6). @param dead steps whose run was ended for this very change */
+const isAsSeen = (steps: readonly StepRow[], seen: readonly StepRow[], dead: ReadonlySet<string>): boolean =>
+  steps.length === seen.length &&
+  steps.every(({ id, status, run_id }, at) => {
+    const before = seen[at];
+    return id === before?.id && (dead.has(id) || (status === before.status && run_id === before.run_id));
+  });

@@ -246,6 +246,7 @@ export function createPlanning(deps: PlanningDeps) {
     /** Plans the steps that are left anew (07 §4.7). @throws RuntimeError in_use when a step is live or waits */
     async replan(input: Named & { readonly instruction: string; readonly shell: boolean }): Promise<PlanningStep> {
       const plan = deps.changes.replannable(input.plan);
+      const seen = plans.steps(plan.id);
       const models = deps.models();
       const tools = await deps.executorTools({ shell: input.shell, trust: input.run.trust });
       return ask(
@@ -257,7 +258,7 @@ export function createPlanning(deps: PlanningDeps) {
           variables: plannerVariables(plan.goal, plan.repo_context, { tools, models }),
           plan,
           check: accepted,
-          store: ({ steps }) => deps.changes.replan(plan, steps),
+          store: ({ steps }) => deps.changes.replan(plan, steps, seen),
         },
         null,
         null,

@@ -36,6 +36,8 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
   const issues: SetupIssue[] = [];
 
   if (defaults.modelSource === 'builtin') {
+    const served = usable ? model : firstChatModel(input);
+    const advised = served === null ? unseenModel(provider) : quote(served);
     issues.push(
       issue({
         code: 'missing_default_model',
@@ -45,7 +47,7 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
           ? `No default model is set; the built-in "${model}" is used.`
           : `No default model is set, and the built-in "${model}" is not served.`,
         fixPath: '/settings',
-        cliCommand: `reins config set default-model ${quote(usable ? model : (firstChatModel(input) ?? unseenModel(provider)))}`,
+        cliCommand: `reins config set default-model ${advised}`,
       }),
     );
   }

@@ -335,7 +335,8 @@ describe('discovery (08 §4)', () => {
       ok: false,
       failure: {
         class: 'unsupported',
-        message: 'backend "b" needs the embedded engine, which is not installed: npm install node-llama-cpp',
+        message:
+          'backend "b" cannot run: this version of reins has no embedded engine; an ollama backend runs the same files',
       },
     });
   });

@@ -26,7 +26,7 @@ describe('the table of providers (08 §2.2)', () => {
   });
 
   it.each([
-    ['local', 'unsupported', 'npm install node-llama-cpp'],
+    ['local', 'unsupported', 'no embedded engine'],
     ['telepathy', 'unsupported', 'unknown type telepathy'],
   ])('answers a route of type %s with a failure of class %s', async (type, expected, text) => {
     const model = await createModel({ ...routeTo('/models', 'openai'), type });

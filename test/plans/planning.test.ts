@@ -383,6 +383,24 @@ describe('planning again', () => {
     await expect(client.planningStep({ run_id: first.run.run_id })).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  test('nothing comes of an answer to steps that have changed meanwhile', async () => {
+    const { plan, client, options, show } = await open([plans(['again']), plans(['again'])]);
+    await plan('g', { from: '- one\n- two' });
+    const planned = async (change: () => Promise<unknown>) => {
+      const first = await client.replan({ plan: null, instruction: '', shell: false, run: options });
+      if (first.kind !== 'run') throw new Error('no run');
+      await change();
+      const refused = client.planningStep({ run_id: first.run.run_id });
+      await expect(refused).rejects.toMatchObject({ code: 'in_use', message: 'the step changed meanwhile' });
+    };
+    await planned(() => client.skipStep({ plan: null, ordinal: 1 }));
+    await planned(() => client.retryStep({ plan: null, ordinal: 1 }));
+    expect((await show()).steps.map(({ description, status }) => [description, status])).toEqual([
+      ['one', 'pending'],
+      ['two', 'pending'],
+    ]);
+  });
+
   test('numbers have no gap where a pending step stood before finished ones', async () => {
     const { plan, client, options, show } = await open([plans(['again'])]);
     await plan('g', { from: '- one\n- [x] two\n- three\n- [x] four\n- [x] five\n- six' });

@@ -94,7 +94,7 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
         context: [...context, ...state.context],
       };
       // What was wrong with it stands where a list of its last word would.
-      return refuse({ ...back, sending: null, dismissed: back.editing.text.replace(/\S*$/, '') }, ...action.problems);
+      return refuse({ ...back, sending: null, dismissed: beforeLastWord(back.editing.text) }, ...action.problems);
     }
     case 'requeue': {
       const { text, images, context } = action.written;
@@ -190,3 +190,6 @@ function vertical(state: ComposerState, by: 1 | -1, view: ComposerView): Compose
   if (stepped === null) return only(state);
   return only({ ...edited(state, editingOf(stepped.draft, state.editing)), history: stepped.history });
 }
+
+/** What stands before the list of a last word; that of the commands begins behind the slash. */
+const beforeLastWord = (text: string): string => text.replace(/\S*$/, '') || (text.startsWith('/') ? '/' : '');

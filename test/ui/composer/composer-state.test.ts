@@ -93,6 +93,9 @@ describe('sending', () => {
     const composer = driven().act({ type: 'return', text: 'see @gone', problems: ['gone: no such file'] });
     expect([composer.text(), composer.state.problems]).toEqual(['see @gone', ['gone: no such file']]);
     expect(composer.type('!').state.problems).toEqual([]);
+    // What is wrong is seen, and no list in its place.
+    const command = driven().act({ type: 'return', text: '/compact', problems: ['too short'] });
+    expect([command.state.completion, command.state.problems]).toEqual([null, ['too short']]);
   });
 });
 
