@@ -6,7 +6,6 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Audit } from '../store/audit.ts';
 import type { RunningChild } from '../store/calls.ts';
 import type { Sql } from '../store/sql.ts';
-import { isInside } from '../tools/files/root.ts';
 import { clientOf } from './connection-ends.ts';
 
 /** How far up the family of a process is followed (11 §6.2). */
@@ -62,7 +61,7 @@ function isProgram(pid: number, own: string | null): boolean {
     if (/^reins\0*$/.test(line)) return true;
     const script = line.split('\0')[1] ?? '';
     const real = script === '' ? null : realOf(resolve(readlinkSync(`/proc/${pid}/cwd`), script));
-    return own !== null && real !== null && isInside(own, real);
+    return own !== null && real?.startsWith(`${own}/`) === true;
   } catch {
     return false;
   }

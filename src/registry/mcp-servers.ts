@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import type { SourceCheck } from '../schema/tool-sources.ts';
@@ -283,9 +283,11 @@ function checkRelative(
 ): void {
   const script = args.find((argument) => !argument.startsWith('-'));
   for (const name of [command?.includes('/') === true ? command : undefined, script]) {
-    if (name === undefined || !existsSync(resolve(cwd, name)) || existsSync(resolve(directory, name))) continue;
+    if (name === undefined || !isFile(resolve(cwd, name)) || isFile(resolve(directory, name))) continue;
     throw new RuntimeError('usage', `${name} is not in ${directory}, where the server starts`, {
       hints: [`give its whole path, ${resolve(cwd, name)}`, 'or say where it starts: --cwd .'],
     });
   }
 }
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
