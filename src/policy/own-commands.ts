@@ -7,10 +7,10 @@ import type { Scope } from './scope.ts';
 const reserved: Readonly<Record<string, readonly string[] | 'all'>> = {
   run: 'all',
   chat: 'all',
-  session: ['delete', 'rm', 'fork', 'compact'],
-  plan: ['new', 'next', 'retry', 'skip', 'replan', 'explore', 'delete', 'rm'],
+  session: ['rename', 'delete', 'rm', 'fork', 'compact'],
+  plan: ['new', 'next', 'retry', 'skip', 'replan', 'explore', 'archive', 'clean', 'delete', 'rm'],
   state: ['resume', 'cancel', 'undo', 'delete', 'rm', 'prune'],
-  approvals: ['respond'],
+  approvals: ['respond', 'forget'],
   policy: ['suggest', 'trust'],
   audit: ['prune', 'restored'],
   trust: 'all',

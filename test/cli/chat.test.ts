@@ -22,7 +22,7 @@ test('a piped message is shown without a line for its last newline', async () =>
   const { stderr } = await world.run([...scripted, 'chat', '--last', '1'], { stdin: 'hello\n\nthere\n' });
   expect(stderr).toMatch(/^\[.*\] user:\n {2}hello\n\n {2}there\n\[.*\] assistant:\n/);
   const { stdout } = await world.run(['session', 'show', '--head', '1']);
-  expect(stdout).toMatch(/\] user:\n {2}hello\n\n {2}there\n\n$/);
+  expect(stdout).toMatch(/\] user: #1\n {2}hello\n\n {2}there\n\n$/);
 });
 
 test('--last finds turns of many messages, and all when there are fewer', async () => {

@@ -377,7 +377,7 @@ describe('runs that have not ended', () => {
     expect((await world.run(['state', 'delete', run.id])).code).toBe(1);
     expect((await world.run(['state', 'cancel', run.id])).stdout).toBe(`Cancelled ${run.id}.\n`);
     expect(rows(world, 'SELECT state FROM asks')).toEqual([{ state: 'cancelled' }]);
-    expect((await world.run(['session', 'show'])).stdout).toMatch(/note:\n {2}interrupted\n/);
+    expect((await world.run(['session', 'show'])).stdout).toMatch(/note: #\d+\n {2}interrupted\n/);
     expect((await world.run(['state', 'cancel', run.id])).code).toBe(1);
     expect((await world.run(['chat', ...tester, 'here', 'again'])).stdout).toBe('Here again.\n');
     expectSound(world);

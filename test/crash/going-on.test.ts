@@ -84,7 +84,11 @@ test('an answer is no failure where another process is quicker to go on with the
          once = false;
          const [node, ...argv] = ${JSON.stringify(quicker)};
          const { NODE_OPTIONS, ...env } = process.env;
-         require('child_process').spawnSync(node, argv, { env });
+         // By nobody's child: what this program starts is told that it is inside.
+         const line = '("$0" "$@"; : > "$DONE") > /dev/null 2>&1 &';
+         const DONE = __dirname + '/done';
+         require('child_process').spawnSync('/bin/sh', ['-c', line, node, ...argv], { env: { ...env, DONE }, stdio: 'ignore' });
+         while (!fs.existsSync(DONE)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
        }
        return write(fd, text, ...rest);
      };`,

@@ -21,3 +21,7 @@ Sqlite.prototype.pragma = function (text, { simple = false } = {}) {
   if (!statement.reader) return statement.run();
   return simple ? statement.pluck().get() : statement.all();
 };
+
+// A command that runs in a worker must not make the worker look like the program: what is started from there would be inside.
+const { title } = process;
+Object.defineProperty(process, 'title', { configurable: true, get: () => title, set: () => undefined });
