@@ -25,25 +25,25 @@ test('session compact says what it did; show marks what is no longer sent', asyn
   });
   const { stdout } = await session('show');
   expect(stdout.replaceAll(/\[\S+\]/g, 'T')).toBe(`Session: default (7 messages)
-T user: (summarised)
+T user: #1 (summarised)
   q1
 
-T assistant: (summarised)
+T assistant: #2 (summarised)
   re q1
 
-T user: (summarised)
+T user: #3 (summarised)
   q2
 
-T assistant: (summarised)
+T assistant: #4 (summarised)
   re q2
 
-T user:
+T user: #5
   q3
 
-T assistant:
+T assistant: #6
   re q3
 
-T user: (summary)
+T user: #7 (summary)
   All so far.
 
 `);
@@ -54,7 +54,7 @@ T user: (summary)
   await world.run([...tester, 'chat', 'more']);
   const second = JSON.parse((await session('compact', '--keep', '1', '--json')).stdout);
   expect(second).toEqual({ session: 'default', messages: 5, covers_to: 10, run_id: expect.stringMatching(/^run_/) });
-  const marks = (await session('show')).stdout.match(/: \(.*\)$/gm);
+  const marks = (await session('show')).stdout.match(/: #\d+ \(.*\)$/gm)?.map((mark) => mark.replace(/ #\d+/, ''));
   expect(marks?.filter((mark) => mark.includes('(summary)'))).toEqual([': (summary) (summarised)', ': (summary)']);
 });
 
