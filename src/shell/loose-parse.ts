@@ -1,3 +1,6 @@
+import { baseName, shells } from './programs.ts';
+import type { Step } from './script.ts';
+
 /**
  * What the parser lets pass and the shell refuses, or reads as something else: such a line does not parse (02 §9.3). Each
  * answer says what it is, or is null.
@@ -74,3 +77,11 @@ export const looseText = (text: string): string | null =>
   /(?:^|[^\\])(?:\\\\)*(?:\$[[{(^=~]|\\$)/.test(text)
     ? `${text.slice(0, 40)} means something else in another shell`
     : null;
+
+/** It has a program among its words that reads texts as lines. */
+export const readsAgain = (step: Step): boolean =>
+  step.kind === 'command' &&
+  step.words.some((word) => {
+    const text = word.map((piece) => (piece.kind === 'text' ? piece.value : '')).join('');
+    return shells.has(baseName(text)) || /^(?:eval|trap|alias|source|\.|su|ssh|watch|xargs)$/.test(text);
+  });

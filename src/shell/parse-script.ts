@@ -1,11 +1,10 @@
 import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import { expandingLine, substitutes } from './assigned.ts';
-import { isOldArithmetic, looseCommand, looseDelimiter } from './loose-parse.ts';
-import { baseName, shells } from './programs.ts';
+import { isOldArithmetic, looseCommand, looseDelimiter, readsAgain } from './loose-parse.ts';
 import type { Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { hereText, tooOpen } from './script-text.ts';
-import { createWordReader, givenByCaller } from './word-reader.ts';
+import { allParameters, createWordReader, givenByCaller } from './word-reader.ts';
 
 /** Deepest nesting of groups and substitutions, and most commands in one line (02 §9.3). */
 const maxNesting = 16;
@@ -59,17 +58,6 @@ function foreignConstruct(node: SyntaxNode): string | null {
 
 /** Tests of `[[..]]` that look at a file; the others compare texts and numbers. */
 const fileTests = /^-([abcdefghkprsuwxGLNOS]|nt|ot|ef)$/;
-
-/** What a loop without a list goes through. */
-const allParameters: ScriptWord = [{ kind: 'variable', name: '@', text: '"$@"', quoted: true }];
-
-/** It has a program among its words that reads texts as lines. */
-const readsAgain = (step: Step): boolean =>
-  step.kind === 'command' &&
-  step.words.some((word) => {
-    const text = word.map((piece) => (piece.kind === 'text' ? piece.value : '')).join('');
-    return shells.has(baseName(text)) || /^(?:eval|trap|alias|source|\.|su|ssh|watch|xargs)$/.test(text);
-  });
 
 class Beyond extends Error {}
 

@@ -18,6 +18,9 @@ export const givenByCaller: Step = {
   input: [],
 };
 
+/** What a loop without a list goes through. */
+export const allParameters: ScriptWord = [{ kind: 'variable', name: '@', text: '"$@"', quoted: true }];
+
 /** The walk over the line that the words stand in (`parse-script.ts`). */
 export type Walk = {
   /** The first reason stands. */
