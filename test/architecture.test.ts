@@ -164,7 +164,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'json-check.ts': ['ajv'],
     },
   },
-  'src/store': { may: words, packages: { 'store.ts': ['better-sqlite3'], 'inspect.ts': ['@noble/hashes'] } },
+  'src/store': { may: words, packages: { 'store.ts': ['better-sqlite3'], 'mac.ts': ['@noble/hashes'] } },
   'src/models': {
     may: words,
     packages: {

@@ -19,7 +19,7 @@ export function createGuards(machine: Guarded, path: readonly string[], instruct
   const places = [machine.reinsHome, ...(machine.dataDir === null ? [] : [machine.dataDir])];
   const databases = [...new Set([machine.database, ...places.map((place) => join(place, 'local.db'))])];
   const secrets = [
-    ...databases.flatMap((database) => ['', '-wal', '-shm', '-journal'].map((suffix) => database + suffix)),
+    ...databases.flatMap((database) => ['', '-wal', '-shm', '-journal', '-mark'].map((suffix) => database + suffix)),
     ...['machine.key', 'trust.json', 'beam-token', 'audit-anchors'].map((name) => join(machine.reinsHome, name)),
     ...machine.secretFiles,
     `/proc/${machine.pid}`,

@@ -55,7 +55,7 @@ export function removeUnfilled(path: string, connect: Connect): void {
     const handle = connect(path, 'alone');
     try {
       lock(handle);
-      if (isEmpty(handle)) for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+      if (isEmpty(handle)) for (const end of ['', '-wal', '-shm', '-mark']) rmSync(`${path}${end}`, { force: true });
     } finally {
       handle.close();
     }

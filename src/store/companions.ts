@@ -3,8 +3,8 @@ import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
 import { codeOf } from '../text/thrown.ts';
 
-/** What SQLite puts behind the name of a database. */
-export const companionEndings = ['-wal', '-shm', '-journal'] as const;
+/** What SQLite puts behind the name of a database, and the mark of its log (`log-mark.ts`). */
+export const companionEndings = ['-wal', '-shm', '-journal', '-mark'] as const;
 const played: readonly (typeof companionEndings)[number][] = ['-wal', '-journal'];
 
 /**

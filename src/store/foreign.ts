@@ -9,7 +9,9 @@ import { createSql } from './connection.ts';
 import { storeError } from './failure.ts';
 import { contentsOf, withoutUser } from './foreign-contents.ts';
 import type { Handle } from './handle.ts';
-import { checkWhole, inspect, isOurs, originMac, sizeOf } from './inspect.ts';
+import { checkWhole, inspect, isOurs, sizeOf } from './inspect.ts';
+import { isKnownLog, markLog } from './log-mark.ts';
+import { macOf } from './mac.ts';
 import { latest, migrations } from './migrate.ts';
 import { checkDatabaseFile, machineKey } from './private-file.ts';
 import type { Sql } from './sql.ts';
@@ -32,7 +34,7 @@ export async function readForeign(options: ForeignOptions): Promise<ForeignDatab
   const handle = connectForReading(path, connector(options));
   try {
     const found = inspect(handle, { path, reinsHome, migrations, foreign: 'pass' });
-    if (found === 'new' || isOurs(handle, reinsHome)) return null;
+    if (found === 'new' || (isOurs(handle, reinsHome) && isKnownLog(path, reinsHome))) return null;
     const count = (table: string): number =>
       // The one column of a count.
       handle.pluck(`SELECT count(*) FROM ${table}`).get() as number;
@@ -74,6 +76,7 @@ export async function acceptForeign(options: ForeignOptions & { readonly sha256:
     handle.exec(writerSettings);
     const sql = createSql(handle, { path, schema: latest(migrations), busyTimeoutMs: 5000, onFirstWrite: () => {} });
     sql.write('full', () => adopt(sql, handle, options));
+    markLog(path, reinsHome);
   } catch (error) {
     throw storeError(error, path);
   } finally {
@@ -115,12 +118,12 @@ function withoutValues(column: string): string {
 function adopt(
   sql: Sql,
   handle: Handle,
-  { reinsHome, now, sha256 }: ForeignOptions & { readonly sha256: string },
+  { path, reinsHome, now, sha256 }: ForeignOptions & { readonly sha256: string },
 ): void {
   const key = machineKey(reinsHome, true);
   if (key === null) throw new RuntimeError('internal', 'The machine key was made and is missing.');
   // Two that accept it at once make it ours once.
-  if (isOurs(handle, reinsHome)) return;
+  if (isOurs(handle, reinsHome) && isKnownLog(path, reinsHome)) return;
   const at = now();
   const head = sql.get<{ seq: number; hash: string }>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
   for (const statement of removed) sql.run(statement);
@@ -133,7 +136,7 @@ function adopt(
   const id = randomUUID();
   const set = (name: string, value: string): unknown => sql.run('UPDATE meta SET value = ? WHERE key = ?', value, name);
   set('instance_id', id);
-  set('origin_mac', originMac(key, id));
+  set('origin_mac', macOf(key, id));
   set('clean_shutdown', '1');
   const body = { sha256, head: { seq: head?.seq ?? 0, hash: head?.hash ?? genesis } };
   const entry = {

@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs';
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { RuntimeError } from '../schema/errors.ts';
 import { newer } from './connection.ts';
 import { damaged } from './failure.ts';
 import { type Handle, pragmaOf } from './handle.ts';
+import { isKnownLog } from './log-mark.ts';
+import { macOf } from './mac.ts';
 import { hasSchema, latest } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { ownerIsDead } from './owner.ts';
 import { machineKey } from './private-file.ts';
+import { quote } from '../text/quote.ts';
 import { unusableHome } from './user-directory.ts';
 
 /** Marks a SQLite file as ours: `REIN` (11 §2). */
@@ -65,6 +65,17 @@ function judge(handle: Handle, options: InspectOptions): number | 'new' {
   return version;
 }
 
+/** @throws RuntimeError database_foreign where its log was not begun here: SQLite would play it, whatever it holds */
+export function checkLog({ path, reinsHome }: Pick<InspectOptions, 'path' | 'reinsHome'>): void {
+  if (isKnownLog(path, reinsHome)) return;
+  const log = `${path}-wal`;
+  throw new RuntimeError(
+    'database_foreign',
+    `The log ${log} beside the database was not begun by this installation, or was copied, so nothing of it is used.`,
+    { data: { path, kind: 'database' }, hints: ['reins trust', `mv ${quote(log)} ${quote(`${log}.bak`)}`] },
+  );
+}
+
 export const isEmpty = (handle: Handle): boolean =>
   handle.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
 
@@ -75,12 +86,8 @@ export function isOurs(handle: Handle, reinsHome: string): boolean {
   const mac = meta(handle, 'origin_mac');
   if (key === null || id === undefined || mac === undefined) return false;
   // Who could measure how long this takes can read the key.
-  return originMac(key, id) === mac;
+  return macOf(key, id) === mac;
 }
-
-/** Not by `node:crypto`: every command computes it, and most of them need nothing else from there (`hasSchema`). */
-export const originMac = (key: Uint8Array, instanceId: string): string =>
-  bytesToHex(hmac(sha256, key, utf8ToBytes(instanceId)));
 
 const meta = (handle: Handle, key: string): string | undefined =>
   // The one column of the SELECT is `meta.value`, TEXT in a STRICT table.

@@ -8,14 +8,14 @@ import { type Connect, connectForReading, removeUnfilled } from './access.ts';
 import { createSql } from './connection.ts';
 import { storeError, unbuilt, unopened } from './failure.ts';
 import { type Connection, createHandle, type Handle, pragmaOf } from './handle.ts';
-import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } from './inspect.ts';
+import { checkAfterCrash, checkLog, checkWhole, inspect, noteClean, noteWriter, sizeOf } from './inspect.ts';
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { processOwner } from './owner.ts';
 import { checkDatabaseFile, createPrivateFile, machineKey, narrowDatabaseFile } from './private-file.ts';
 import type { Sql } from './sql.ts';
 import { stillThere, type StillThere } from './still-there.ts';
-import { initialise, migrate, ensureWal } from './upgrade.ts';
+import { beginLog, initialise, migrate } from './upgrade.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason, writeFault } from '../text/system-reason.ts';
 
@@ -136,6 +136,8 @@ function open(options: Resolved, connect: Connect): OpenedStore {
   if (size === null && mode === 'existing') {
     throw new RuntimeError('not_found', `There is no database ${path}.`, { hints: ['reins init'] });
   }
+  // Before any connection: the first look plays a log.
+  if (size !== null && size > 0) checkLog(options);
   if (mode === 'read') {
     return size === null || size === 0 ? emptyStore(options, connect) : readStore(options, connect);
   }
@@ -191,8 +193,10 @@ function writeStore(options: Resolved, handle: Handle, connect: Connect, created
     const found = inspect(handle, options);
     narrow(options);
     if (found === 'new') initialise(handle, options);
-    else if (found < latest(options.migrations)) migrate(handle, options, (source) => connect(source, 'read'));
-    ensureWal(handle, options.path);
+    else beginLog(handle, options);
+    if (found !== 'new' && found < latest(options.migrations)) {
+      migrate(handle, options, (source) => connect(source, 'read'));
+    }
     handle.exec(writerSettings);
     if (found !== 'new') checkAfterCrash(handle, options.path);
     if (typeof FAIL_POINTS !== 'undefined' && FAIL_POINTS) fillDisk(handle, options.path);

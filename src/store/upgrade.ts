@@ -6,7 +6,9 @@ import { backUp, DamagedCopy } from './backup.ts';
 import { createSql, sleep } from './connection.ts';
 import { damaged, isBusy, storeError } from './failure.ts';
 import { type Handle, pragmaOf } from './handle.ts';
-import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
+import { applicationId, type InspectOptions, quickCheck } from './inspect.ts';
+import { markLog } from './log-mark.ts';
+import { macOf } from './mac.ts';
 import { applyMigrations, hasSchema, latest } from './migrate.ts';
 import { machineKey } from './private-file.ts';
 import { quote } from '../text/quote.ts';
@@ -20,7 +22,7 @@ export function initialise(handle: Handle, options: UpgradeOptions): void {
   if (key === null) throw new RuntimeError('internal', 'The machine key was made and is missing.');
   // Must be set while the file has no page.
   handle.exec('PRAGMA auto_vacuum = INCREMENTAL');
-  ensureWal(handle, options.path);
+  beginLog(handle, options);
   exclusive(handle, () => {
     // Another process may have been first.
     if (pragmaOf(handle, 'user_version') !== 0) return;
@@ -29,7 +31,7 @@ export function initialise(handle: Handle, options: UpgradeOptions): void {
     const id = randomUUID();
     const insert = handle.prepare('INSERT INTO meta (key, value) VALUES (?, ?)');
     insert.run('instance_id', id);
-    insert.run('origin_mac', originMac(key, id));
+    insert.run('origin_mac', macOf(key, id));
     insert.run('created_at', String(options.now()));
     insert.run('created_by', options.version);
     // Rises with every password that is stored (09 §4.4).
@@ -111,6 +113,14 @@ function exclusive(handle: Handle, body: () => void): void {
     if (handle.inTransaction) handle.exec('ROLLBACK');
     throw error;
   }
+}
+
+/** Has everything that follows on this connection written into a log that is marked as ours. @throws as its two halves */
+export function beginLog(handle: Handle, { path, reinsHome }: InspectOptions): void {
+  ensureWal(handle, path);
+  // The first look makes the log.
+  pragmaOf(handle, 'user_version');
+  markLog(path, reinsHome);
 }
 
 /** @throws RuntimeError config_invalid where the file system cannot do it. */

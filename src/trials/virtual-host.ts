@@ -46,7 +46,7 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
     guarded: {
       secrets: [
         ...[workspace, home].flatMap((place) =>
-          ['', '-wal', '-shm', '-journal'].map((suffix) => `${place}/.reins/local.db${suffix}`),
+          ['', '-wal', '-shm', '-journal', '-mark'].map((suffix) => `${place}/.reins/local.db${suffix}`),
         ),
         ...['machine.key', 'trust.json', 'beam-token', 'audit-anchors'].map((name) => `${home}/.reins/${name}`),
       ],

@@ -1,3 +1,4 @@
+import { chmodSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -122,5 +123,24 @@ describe('a database of another installation', () => {
     await expect(openStore({ ...options('theirs'), mode: 'existing', warn: () => {} })).rejects.toMatchObject({
       code: 'database_foreign',
     });
+  });
+
+  it('is what a database of ours becomes by a log that another program began, until it is accepted', async () => {
+    await planted();
+    const copy = join(place.dir, 'copy.db');
+    copyFileSync(path(), copy);
+    const author = new Database(copy);
+    author.exec("UPDATE remembered SET call_hash = 'planted'; UPDATE sessions SET name = 'from the log'");
+    copyFileSync(`${copy}-wal`, `${path()}-wal`);
+    author.close();
+    chmodSync(`${path()}-wal`, 0o600);
+    const found = await readForeign(options('theirs'));
+    await acceptForeign({ ...options('theirs'), sha256: found?.sha256 ?? '' });
+
+    expect(await readForeign(options('theirs'))).toBeNull();
+    const store = await openStore({ ...options('theirs'), mode: 'existing', warn: () => {} });
+    expect(store.sql.all('SELECT * FROM remembered')).toEqual([]);
+    expect(store.sql.all('SELECT name FROM sessions')).toEqual([{ name: 'from the log' }]);
+    store.close();
   });
 });

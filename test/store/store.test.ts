@@ -51,9 +51,9 @@ describe('a new database', () => {
     const umask = process.umask(0);
     const store = await openIn(temp);
     process.umask(umask);
-    const names = ['local.db', 'local.db-shm', 'local.db-wal', 'machine.key'];
+    const names = ['local.db', 'local.db-mark', 'local.db-shm', 'local.db-wal', 'machine.key'];
     expect(readdirSync(temp.home).sort()).toEqual(names);
-    expect(names.map((name) => modeOf(join(temp.home, name)))).toEqual(['600', '600', '600', '600']);
+    expect(names.filter((name) => modeOf(join(temp.home, name)) !== '600')).toEqual([]);
     expect(store.created).toBe(true);
     store.close();
   });
@@ -299,10 +299,38 @@ describe('opening an existing database', () => {
       code: 'config_invalid',
       message: `The database ${path} is not used: ${path}-wal was not made with it: other users can read or write it.`,
     });
-    chmodSync(path, 0o644);
+    rmSync(`${path}-wal`);
+    const user = await openIn(temp);
+    user.sql.write('normal', () => user.sql.run("INSERT INTO kv (key, value, updated_at) VALUES ('a', '1', 1)"));
+    for (const each of [`${path}-wal`, path]) chmodSync(each, 0o644);
     const warned: string[] = [];
     (await openIn(temp, {}, warned)).close();
+    user.close();
     expect(warned).toEqual([`The database ${path} had mode 0644; it was set to 0600.`]);
+  });
+
+  it('plays no log that another program began, whatever its mode', async () => {
+    const path = await made();
+    const [before, key] = [readFileSync(path), 'planted'];
+    // As a pull writes it over a database that is closed: pages of a copy that its author changed.
+    const other = join(temp.dir, 'other.db');
+    copyFileSync(path, other);
+    const author = new Sqlite(other);
+    author.prepare("INSERT INTO kv (key, value, updated_at) VALUES (?, '1', 1)").run(key);
+    copyFileSync(`${other}-wal`, `${path}-wal`);
+    author.close();
+    chmodSync(`${path}-wal`, 0o600);
+    for (const mode of ['create', 'read'] as const) {
+      await expect(openIn(temp, { mode })).rejects.toMatchObject({
+        code: 'database_foreign',
+        hints: ['reins trust', `mv ${path}-wal ${path}-wal.bak`],
+      });
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+    renameSync(`${path}-wal`, `${path}-wal.bak`);
+    const store = await openIn(temp);
+    expect(store.sql.get('SELECT 1 FROM kv WHERE key = ?', key)).toBeUndefined();
+    store.close();
   });
 
   it.each(['-wal', '-journal'])('names a companion that is a link or no file: %s', async (ending) => {

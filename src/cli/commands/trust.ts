@@ -46,7 +46,7 @@ const asContent = ({ path, sha256, bytes, counts, brings, more }: ForeignDatabas
   sha256,
   bytes,
   text: [
-    'Another installation made this database. It holds:',
+    'Another installation made this database, or the log beside it. It holds:',
     ...Object.entries(counts).map(([table, count]) => `  ${table.replace('_', ' ')}: ${count}`),
     ...(brings.length === 0 ? [] : ['With it these count here:', ...brings.map(broughtLine)]),
     ...(more === 0 ? [] : [`  and ${more} more`]),
