@@ -81,7 +81,7 @@ const dangerous =
   /^(include|includeif|alias|credential|uploadpack|url)\.|^filter\.(.*\.)?(clean|smudge|process)$|^diff\.(.*\.)?(textconv|command)$|^merge\.(.*\.)?driver$|^core\.(sshcommand|gitproxy|editor|askpass|pager|hookspath|worktree)$|^gpg.*\.program$|^remote\.(.*\.)?(vcs|uploadpack|receivepack)$/s;
 
 /** Whether by a setting `git` starts a program, or takes its settings or hooks from elsewhere. */
-export function startsProgram({ key, value }: Entry): boolean {
+function startsProgram({ key, value }: Entry): boolean {
   const folded = key.toLowerCase();
   if (folded === 'core.fsmonitor') return !/^(false|no|off|0)$/i.test(value);
   if (/^submodule\.(.*\.)?update$/s.test(folded)) return value.startsWith('!');

@@ -1,31 +1,36 @@
 import type { FoundCommand } from '../schema/command.ts';
 import { baseName } from '../shell/programs.ts';
-import { startsProgram } from './git.ts';
+import { writtenSetting } from './git-settings.ts';
 
 /**
  * Programs by which a protected file (F3 of 11 §6.1) is written that none of their words names: it is what they are for. Each
- * tells of the words behind it, options left out, which file that is.
+ * tells of which words, one behind the other, and which file that is.
  */
-type Writes = readonly [RegExp, string];
+type Writes = readonly [readonly RegExp[], string];
 
-const npm: readonly Writes[] = [[/^(?:config|c) (?:set|s|edit|delete|rm|fix)\b|^set\b/, '.npmrc']];
-const pip: readonly Writes[] = [[/^config (?:set|edit|unset)\b/, 'pip.conf']];
+const npm: readonly Writes[] = [
+  [[/^(?:config|c)$/, /^(?:set|s|edit|delete|rm|fix)$/], '.npmrc'],
+  [[/^set$/], '.npmrc'],
+];
+const pip: readonly Writes[] = [[[/^config$/, /^(?:set|edit|unset)$/], 'pip.conf']];
 const hooks = '.git/hooks';
+const hooksOf: readonly Writes[] = [[[/^(?:un)?install$/], hooks]];
 
 const writers: Readonly<Record<string, readonly Writes[]>> = {
   npm,
   pnpm: npm,
-  yarn: [[/^config (?:set|delete|unset)\b/, '.yarnrc']],
+  yarn: [[[/^config$/, /^(?:set|delete|unset)$/], '.yarnrc']],
   pip,
   pip3: pip,
-  'pre-commit': [[/^(?:un)?install\b/, hooks]],
-  lefthook: [[/^(?:un)?install\b/, hooks]],
-  husky: [[/^(?:(?:un)?install\b|init\b|add\b|set\b|$)/, '.husky']],
+  'pre-commit': hooksOf,
+  lefthook: hooksOf,
+  // Without a word it installs.
+  husky: [[[], '.husky']],
   git: [
-    [/^submodule (?:add|set-url|set-branch)\b/, '.gitmodules'],
-    [/^lfs (?:un)?track\b/, '.gitattributes'],
-    [/^lfs (?:un)?install\b/, hooks],
-    [/^maintenance (?:start|stop|register|unregister)\b/, 'the crontab of a user'],
+    [[/^submodule$/, /^(?:add|set-url|set-branch)$/], '.gitmodules'],
+    [[/^lfs$/, /^(?:un)?track$/], '.gitattributes'],
+    [[/^lfs$/, /^(?:un)?install$/], hooks],
+    [[/^maintenance$/, /^(?:start|stop|register|unregister)$/], 'the crontab of a user'],
   ],
 };
 
@@ -41,13 +46,41 @@ export function unnamedWrite({ words: [program, ...rest], variable }: FoundComma
   const plain = texts.filter((text, index) => !text.startsWith('-') && !/^-[Cc]$/.test(texts[index - 1] ?? ''));
   if (variable === 'GIT_TEMPLATE_DIR' || takesTemplate(name, texts, plain))
     return `${hooks}, which git takes from a template`;
-  if (name === 'git' && plain[0] === 'config') return configured(texts, plain.slice(1));
-  const own = Object.hasOwn(writers, name) ? writers[name] : undefined;
-  const line = plain.join(' ');
-  const [pattern, file] = own?.find(([one]) => one.test(line)) ?? [];
-  return pattern === undefined
-    ? null
-    : `${file}, which ${name} ${pattern.exec(line)?.[0] ?? ''} writes`.replace('  ', ' ');
+  if (name === 'git') {
+    const setting = behind(texts, /^config$/)
+      .map(writtenSetting)
+      .find((each) => each !== null);
+    if (setting !== undefined) return `.git/config, where git config sets ${setting}`;
+  }
+  for (const [words, file] of Object.hasOwn(writers, name) ? (writers[name] ?? []) : []) {
+    const found = inOrder(texts, words);
+    if (found !== null) return `${file}, which ${[name, ...found].join(' ')} writes`;
+  }
+  return null;
+}
+
+/**
+ * The words behind each that fits and may stand first. What stands before it are options, and a word behind an option may
+ * be its value or not: which options have one is a matter of versions.
+ */
+function behind(texts: readonly string[], word: RegExp): readonly (readonly string[])[] {
+  const rests: (readonly string[])[] = [];
+  for (const [index, text] of texts.entries()) {
+    if (text.startsWith('-')) continue;
+    if (word.test(text)) rests.push(texts.slice(index + 1));
+    if (!/^-[^=]*$/.test(texts[index - 1] ?? '')) break;
+  }
+  return rests;
+}
+
+/** The words that fit one behind the other, with options and their values anywhere between; null where they do not. */
+function inOrder(texts: readonly string[], [word, ...words]: readonly RegExp[]): readonly string[] | null {
+  if (word === undefined) return [];
+  for (const rest of behind(texts, word)) {
+    const found = inOrder(rest, words);
+    if (found !== null) return [texts[texts.length - rest.length - 1] ?? '', ...found];
+  }
+  return null;
 }
 
 /** `git commit` names a message by the same option; `--templ` is what `git` takes it for as well. */
@@ -71,11 +104,3 @@ const enabled = (texts: readonly string[]): string | null =>
   texts.some((text) => /^(?:(?:re)?enable|link|edit|preset|mask)$/.test(text))
     ? '.config/systemd, which systemctl --user writes'
     : null;
-
-/** A setting by which `git` starts a program; with no value behind it, it is only read. */
-function configured(texts: readonly string[], plain: readonly string[]): string | null {
-  const words = /^(?:set|replace-all|add)$/.test(plain[0] ?? '') ? plain.slice(1) : plain;
-  const [key = '', value] = words;
-  if (value === undefined || texts.some((text) => /^--(?:get|unset|list|remove)/.test(text))) return null;
-  return startsProgram({ key, value }) ? `.git/config, where git config sets ${key}` : null;
-}
