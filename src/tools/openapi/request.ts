@@ -32,8 +32,14 @@ export function requestOf(definition: HookDefinition, members: Members, args: Js
         return fail('invalid_arguments', message, { path: argument });
       }
       path = path.replaceAll(`{${parameter.name}}`, () => segment);
-    } else if (parameter.in === 'query') query.push(...queryParts(parameter, value));
-    else {
+    } else if (parameter.in === 'query') {
+      const taken = takenName(members, args, parameter, value);
+      if (taken !== null) {
+        const message = `"${argument}" must not hold "${taken}": it would be sent as another parameter of that name.`;
+        return fail('invalid_arguments', message, { path: `${argument}.${taken}` });
+      }
+      query.push(...queryParts(parameter, value));
+    } else {
       const text = plain(parameter, value);
       if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) {
         const message = `"${argument}" must be one line of Latin-1 text: it is sent as a header.`;
@@ -147,6 +153,23 @@ function queryParts(parameter: Parameter, value: unknown): readonly string[] {
   if (style === 'deepObject') return deepPairs(name, value);
   if (explode) return Object.entries(value).map(([key, member]) => pair(key, textOf(member)));
   return [`${encode(name)}=${objectParts(value, false).map(encode).join(',')}`];
+}
+
+/**
+ * The key of an object, sent as a parameter of its own, that a service may take for another one: for what the operator
+ * adds (05 §9.5.1), or for what a rule looks at. Services differ in cases, and in what `name[x]` and `name.x` mean.
+ */
+function takenName(members: Members, args: JsonObject, parameter: Parameter, value: unknown): string | null {
+  const { name: own, style, explode } = parameter;
+  if (!isObject(value) || !explode || style === 'content' || style === 'deepObject') return null;
+  const base = (name: string): string => name.toLowerCase().replace(/[[.].*$/s, '');
+  const declared = members.list.flatMap(({ goes }) =>
+    goes.to === 'parameter' && goes.parameter.in === 'query' && goes.parameter.name !== own
+      ? [goes.parameter.name]
+      : [],
+  );
+  const names = new Set([...declared, ...undeclared(members, args).map(([name]) => name)].map(base));
+  return Object.keys(value).find((key) => names.has(base(key))) ?? null;
 }
 
 /** `filter[a][b]=1`; the brackets belong to the style. */

@@ -96,3 +96,21 @@ test.each([
   const given = definition === undefined ? null : requestOf(definition, membersOf(definition), { p: value });
   expect(given !== null && 'path' in given && given.path.startsWith('/x') ? given.path : null).toBe(expected);
 });
+
+test.each([
+  [{ tenant: 'theirs' }, 'filter.tenant'],
+  [{ Tenant: 'theirs' }, 'filter.Tenant'],
+  [{ 'tenant[0]': 'theirs' }, 'filter.tenant[0]'],
+  // No operation declares it: the operator adds it to every call.
+  [{ added: 'theirs' }, 'filter.added'],
+  [{ a: 'b', filter: 'c' }, null],
+])('the members of an object take the name of no other parameter: %j', async (filter, path) => {
+  const parameters = ['tenant', 'filter'].map((name) => ({ name, in: 'query', schema: {} }));
+  const paths = { '/q': { get: { parameters } } };
+  const read = await readDocument(Buffer.from(JSON.stringify({ openapi: '3.1.0', paths })));
+  const [definition] = read.ok ? operationsOf(read.document, null).definitions : [];
+  if (definition === undefined) throw new Error('the document has one operation');
+  const given = requestOf(definition, membersOf(definition), { tenant: 'mine', added: 'ours', filter });
+  if (path === null) expect(given).toMatchObject({ path: '/q?tenant=mine&a=b&filter=c&added=ours' });
+  else expect(given).toMatchObject({ error: 'invalid_arguments', extra: { path } });
+});
