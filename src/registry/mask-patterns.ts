@@ -41,6 +41,63 @@ function value(stop: RegExp, longest: number): Body {
   };
 }
 
+const endOfHeader = /[\r\n"'`\\]/g;
+const longestHeader = 8193;
+const scheme = /^[A-Za-z][A-Za-z0-9-]*$/;
+const parameter = /^[^=;,]+=[^=]/;
+/** `$TOKEN`, `${token}`, `{{token}}` and `<token>`, also where a sentence goes on or ends behind them. */
+const placeholder = /^(?:\$[A-Za-z_]\w*|\$?\{{1,2}[\w.-]+\}{1,2}|<[\w.-]+>)[.,;:)]*$/;
+const mayBePlaceholder = /^(?:[A-Za-z][A-Za-z0-9-]*[ \t]*)?(?:[$<{]|$)/;
+const longestPlaceholder = 64;
+
+/**
+ * Of a header: one word, or two where the first may be a scheme (`Bearer`), since the rest of the line may be the
+ * sentence that speaks of it. Where one of them is a parameter or a cookie, the line is hidden. Held back while it may
+ * be a placeholder, which is what examples are made of.
+ */
+function headerValue(): Body {
+  let held: string | null = '';
+  let word = '';
+  let behindScheme = false;
+  let wholeLine = false;
+  let left = longestHeader;
+
+  /** At the end of a word: whether it was the last one. */
+  const isLast = (): boolean => {
+    if (parameter.test(word)) wholeLine = true;
+    else if (behindScheme || !scheme.test(word)) return true;
+    behindScheme = true;
+    word = '';
+    return false;
+  };
+  const finish = (): string => {
+    if (held === null) return '';
+    return held.length <= longestPlaceholder && placeholder.test(word) ? held : hidden;
+  };
+
+  return {
+    take(text, at) {
+      endOfHeader.lastIndex = at;
+      const stop = Math.min(endOfHeader.exec(text)?.index ?? text.length, at + left);
+      let end = at;
+      while (end < stop) {
+        const space = text[end] === ' ' || text[end] === '\t';
+        if (space && word !== '' && !wholeLine && isLast()) break;
+        if (!space && !wholeLine) word += text[end];
+        end += 1;
+      }
+      left -= end - at;
+      if (held !== null) held += text.slice(at, end);
+      if (end < text.length || left === 0) return { shown: finish(), over: { at: end, from: end } };
+      const open = held !== null && held.length <= longestPlaceholder && mayBePlaceholder.test(held);
+      if (held === null || open) return { shown: '', over: null };
+      held = null;
+      return { shown: hidden, over: null };
+    },
+    rest: finish,
+  };
+}
+
 const pemEnd = '-----END ';
 
 /** Dropped to the last line; without one, all that follows. */
@@ -123,7 +180,6 @@ function webToken(): Body {
 }
 
 const headerHint = /auth|cookie|api-key/i;
-const endOfHeader = /[\r\n"'\\]/g;
 const endOfQueryValue = /[\s&#"'<>]/g;
 const beginsToken = /(?<![A-Za-z0-9_-])ey?$/;
 
@@ -142,10 +198,10 @@ const patterns: readonly Pattern[] = [
     hint: (text) => text.includes(':') && headerHint.test(text),
     sign: ':',
     introduction:
-      /(\b(?:proxy-authorization|authorization|set-cookie|cookie|x-api-key|x-goog-api-key)\\?["']?[ \t]{0,4}:[ \t]{0,4}\\?["']?)(?!•••)[^\s"'\\]/gi,
-    reach: 34,
+      /(\b(?:proxy-authorization|authorization|set-cookie|cookie|x-api-key|x-goog-api-key)\\?["']?[ \t]{0,4}:[ \t*]{0,6}\\?["'`]?)(?!•••)[^\s"'`\\*]/gi,
+    reach: 36,
     undecided: dots,
-    body: () => value(endOfHeader, 8193),
+    body: headerValue,
   },
   {
     // User-info of a URL.

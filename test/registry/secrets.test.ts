@@ -107,8 +107,9 @@ describe('a text in pieces', () => {
     expect(pieces.map((piece) => stream.push(piece))).toEqual([
       'It sends Auth',
       'orization: ',
-      '•••',
+      // A scheme, behind which a placeholder might stand.
       '',
+      '•••',
       '\nand a',
       'sks again',
     ]);
@@ -144,6 +145,16 @@ describe('patterns', () => {
     ['{"authorization":"Bearer abc","x":1}', '{"authorization":"•••","x":1}'],
     ['Set-Cookie: a=b; Path=/\r\nx: y', 'Set-Cookie: •••\r\nx: y'],
     ["curl -H 'X-Api-Key: 12345' u", "curl -H 'X-Api-Key: •••' u"],
+    // What follows the value is the sentence that speaks of it.
+    ['Send Authorization: Bearer abc.def with each call.', 'Send Authorization: ••• with each call.'],
+    ['`Authorization: Basic YWI6Yw==`, then retry', '`Authorization: •••`, then retry'],
+    ['**Authorization:** Bearer abc.def, then retry', '**Authorization:** ••• then retry'],
+    ['X-Api-Key: 12345 goes into .env', 'X-Api-Key: ••• goes into .env'],
+    ['authorization: `Bearer abc.def` // a', 'authorization: `•••` // a'],
+    ['Authorization: AWS4-HMAC-SHA256 Credential=a/b, Signature=c', 'Authorization: •••'],
+    ['Cookie: a=b; c=d and more\nnext', 'Cookie: •••\nnext'],
+    ['Authorization: Bearer $2b$10$abc next', 'Authorization: ••• next'],
+    [`Authorization: Bearer <${'a'.repeat(80)}> next`, 'Authorization: ••• next'],
     ['https://user:pass@host/path', 'https://•••@host/path'],
     ['GET /a?b=1&access_token=xyz&c=2', 'GET /a?b=1&access_token=•••&c=2'],
     ['/cb?code=123#f', '/cb?code=•••#f'],
@@ -173,6 +184,10 @@ describe('patterns', () => {
   it.each([
     'the author is: me',
     'ask for a cookie recipe',
+    'the `Authorization:` header must be there',
+    'curl -H "Authorization: Bearer $API_TOKEN" u',
+    'headers: { Authorization: `Bearer {{token}}` }',
+    'Send Authorization: Bearer <token>, then X-Api-Key: {{key}}.',
     'mail me@example.org about https://example.org/a',
     '?q=keyboard&page=2',
     'a == b && key = 3',
