@@ -41,7 +41,10 @@ function value(stop: RegExp, longest: number): Body {
   };
 }
 
-const endOfHeader = /[\r\n"'`\\]/g;
+const endOfLine = /[\r\n]/;
+const endOfHeader = /['`\\]/;
+/** Behind a quotation mark that opens something: one that ends the text around the header has none of these there. */
+const inQuotes = /[\w%+./~-]/;
 const longestHeader = 8193;
 const scheme = /^[A-Za-z][A-Za-z0-9-]*$/;
 const parameter = /^[^=;,]+=[^=]/;
@@ -60,6 +63,9 @@ function headerValue(): Body {
   let word = '';
   let behindScheme = false;
   let wholeLine = false;
+  /** Of a parameter, `response="…"`; `maybe` at the end of a piece, since the next character tells. */
+  let quoted: boolean | 'maybe' = false;
+  let before = '';
   let left = longestHeader;
 
   /** At the end of a word: whether it was the last one. */
@@ -75,15 +81,36 @@ function headerValue(): Body {
     return held.length <= longestPlaceholder && placeholder.test(word) ? held : hidden;
   };
 
+  /** Whether the value goes on with this character. */
+  const goesOn = (char: string, next: string | undefined): boolean => {
+    if (endOfLine.test(char)) return false;
+    if (quoted === true) {
+      quoted = char !== '"';
+      return true;
+    }
+    if (char === '"') {
+      if (before !== '=' || (next !== undefined && !inQuotes.test(next))) return false;
+      quoted = next === undefined ? 'maybe' : true;
+      wholeLine = true;
+      return true;
+    }
+    if (endOfHeader.test(char)) return false;
+    const space = char === ' ' || char === '\t';
+    if (space && word !== '' && !wholeLine && isLast()) return false;
+    if (!space && !wholeLine) word += char;
+    return true;
+  };
+
   return {
     take(text, at) {
-      endOfHeader.lastIndex = at;
-      const stop = Math.min(endOfHeader.exec(text)?.index ?? text.length, at + left);
+      if (quoted === 'maybe') {
+        quoted = inQuotes.test(text.charAt(at));
+        if (!quoted) return { shown: '"', over: { at, from: at } };
+      }
+      const stop = Math.min(text.length, at + left);
       let end = at;
-      while (end < stop) {
-        const space = text[end] === ' ' || text[end] === '\t';
-        if (space && word !== '' && !wholeLine && isLast()) break;
-        if (!space && !wholeLine) word += text[end];
+      while (end < stop && goesOn(text.charAt(end), text[end + 1])) {
+        before = text.charAt(end);
         end += 1;
       }
       left -= end - at;
@@ -94,7 +121,7 @@ function headerValue(): Body {
       held = null;
       return { shown: hidden, over: null };
     },
-    rest: finish,
+    rest: () => `${finish()}${quoted === 'maybe' ? '"' : ''}`,
   };
 }
 
@@ -216,8 +243,8 @@ const patterns: readonly Pattern[] = [
     hint: (text) => text.includes('=') && (text.includes('?') || text.includes('&')),
     sign: '=',
     introduction:
-      /([?&](?:[A-Za-z0-9._-]{0,32}[._-])?(?:token|key|apikey|secret|password|code|signature|sig)=)(?!•••)[^\s&#"'<>]/g,
-    reach: 44,
+      /([?&](?:[a-z0-9._-]{0,32}[._-])?(?:(?:access|api|auth|client|id|refresh|session)_?)?(?:token|key|secret|password|code|signature|sig)=)(?!•••)[^\s&#"'<>]/gi,
+    reach: 54,
     undecided: dots,
     body: () => value(endOfQueryValue, 4096),
   },
