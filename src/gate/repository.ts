@@ -1,4 +1,13 @@
-import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  type Dirent,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Repository } from '../schema/policy.ts';
 import { realPath } from './real-path.ts';
@@ -43,7 +52,7 @@ function readRepository(directory: string, root: string): Repository {
   const pointer = readText(join(own, 'commondir'));
   const named = pointer?.trim() ?? '';
   const common = named === '' ? own : realPath(isAbsolute(named) ? named : join(own, named));
-  const outside = [own, common].some((path) => !isInside(path, root) || leadsOut(path, root));
+  const outside = [own, common].some((path) => !isInside(path, root) || leadsOut(path, [own, common], root));
   const paths = [...new Set([join(common, 'config'), join(common, 'config.worktree'), join(own, 'config.worktree')])];
   const unreadable = pointer === null || !isRepository(own, common);
   const configs = outside
@@ -76,12 +85,16 @@ function isInside(path: string, root: string): boolean {
 
 /**
  * Whether a part of a git directory is elsewhere: by a link, or by a file that names more object directories. `git` tells
- * what it cannot read of its own files, and shows every object that it finds.
+ * what it cannot read of its own files, what stands in those about an operation that is under way (`rebase-merge`), and
+ * shows every object that it finds. A link stays in the git directory: what else the workspace holds may be kept secret.
  */
-function leadsOut(directory: string, root: string): boolean {
+function leadsOut(directory: string, whole: readonly string[], root: string): boolean {
   const objects = join(directory, 'objects');
-  for (const place of [directory, join(directory, 'info'), objects, join(objects, 'info')]) {
-    for (const entry of linksOf(place)) if (!isInside(realPath(join(place, entry)), root)) return true;
+  for (const place of [directory, ...readDirectories(directory), join(objects, 'info')]) {
+    for (const entry of linksOf(place)) {
+      const target = realPath(join(place, entry));
+      if (!whole.some((path) => isInside(target, path))) return true;
+    }
   }
   const lists = ['alternates', 'http-alternates'].map((name) => readText(join(objects, 'info', name)));
   // What cannot be read may name any place.
@@ -96,15 +109,27 @@ function leadsOut(directory: string, root: string): boolean {
   });
 }
 
-/** Hooks are never run. */
-const linksOf = (directory: string): readonly string[] => {
+/** Of what stands in these, git shows what has the form of an object, of a name of one, or of a line about one. */
+const ownForm: ReadonlySet<string> = new Set(['refs', 'logs']);
+
+/** Directories of a git directory in which git reads files. Hooks are never run. */
+const readDirectories = (directory: string): readonly string[] =>
+  entriesOf(directory)
+    .filter((entry) => entry.isDirectory() && entry.name !== 'hooks' && !ownForm.has(entry.name))
+    .map(({ name }) => join(directory, name));
+
+const linksOf = (directory: string): readonly string[] =>
+  entriesOf(directory)
+    .filter((entry) => entry.isSymbolicLink() && entry.name !== 'hooks')
+    .map(({ name }) => name);
+
+function entriesOf(directory: string): readonly Dirent[] {
   try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isSymbolicLink() && entry.name !== 'hooks').map(({ name }) => name);
+    return readdirSync(directory, { withFileTypes: true });
   } catch {
     return [];
   }
-};
+}
 
 /** Undefined when there is no such file; null when it is too large, no file, or may not be read. */
 export function readText(path: string): string | null | undefined {

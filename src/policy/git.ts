@@ -64,7 +64,7 @@ export function hardened(words: readonly string[]): readonly string[] {
  */
 export function repositoryProblem(repository: Repository | null, subcommand: string): string | null {
   if (repository === null) return subcommand === 'diff' ? 'git_config: there is no repository here' : null;
-  if (repository.outside) return 'git_config: the git directory lies outside the workspace';
+  if (repository.outside) return 'git_config: the git directory, or a part of it, lies elsewhere';
   for (const { path, text } of repository.configs) {
     const entries = text === null ? null : parseConfig(text);
     if (entries === null) return `git_config: ${path} cannot be read`;

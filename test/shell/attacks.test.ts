@@ -313,7 +313,7 @@ describe('granted git', () => {
     cpSync(join(home.workspace, '.git'), join(home.dir, 'elsewhere.git'), { recursive: true });
     mkdirSync(join(home.workspace, 'sub'));
     writeFileSync(join(home.workspace, 'sub', '.git'), `gitdir: ${home.dir}/elsewhere.git\n`);
-    const outside = 'git_config: the git directory lies outside the workspace';
+    const outside = 'git_config: the git directory, or a part of it, lies elsewhere';
     const at = async (cwd: string) => {
       const policy = await allowing('git');
       return (await range.judge(policy, { command: 'git status', cwd }, '/usr/bin:/bin', cwd)).detail;

@@ -39,7 +39,7 @@ describe('GIT-006: a git directory elsewhere', () => {
     expect(log).toMatchObject({
       action: 'approve',
       state: 'skipped',
-      detail: 'git_config: the git directory lies outside the workspace',
+      detail: 'git_config: the git directory, or a part of it, lies elsewhere',
     });
     expect([existsSync(join(workspace, 'd')), existsSync(join(workspace, 'e'))]).toEqual([false, false]);
   });
@@ -91,6 +91,21 @@ describe('GIT-006: a git directory elsewhere', () => {
       (place: { dir: string; workspace: string }) => {
         rmSync(join(place.workspace, '.git', 'objects'), { recursive: true });
         symlinkSync(join(place.dir, 'other', '.git', 'objects'), join(place.workspace, '.git', 'objects'));
+      },
+    ],
+    [
+      'rebase-merge',
+      (place: { dir: string; workspace: string }) => {
+        mkdirSync(join(place.workspace, '.git', 'rebase-merge'));
+        writeFileSync(join(place.workspace, '.git', 'rebase-merge', 'onto'), '1');
+        symlinkSync(join(place.dir, 'private', 'key'), join(place.workspace, '.git', 'rebase-merge', 'head-name'));
+      },
+    ],
+    [
+      'a file of the workspace that nobody may read',
+      (place: { dir: string; workspace: string }) => {
+        writeFileSync(join(place.workspace, '.env'), secret);
+        symlinkSync('../.env', join(place.workspace, '.git', 'BISECT_START'));
       },
     ],
   ])('is not looked into by a part of one inside: %s', async (_name, plant) => {
