@@ -107,6 +107,8 @@ export type ServerGround = {
   secretFile(path: string): string | null;
   /** Whether a client on this machine is a process that a tool has started (11 §6.2). Written down if so. */
   comesFromTool(ends: ConnectionEnds, changes: boolean): boolean;
+  /** Whether a client on this machine runs for the operator's account; true where the system does not tell. */
+  isOwnAccount(ends: ConnectionEnds): boolean;
   /** Suspends the runs of this process; a call that is being executed may end within the time (09 §1.5). */
   rest(withinMs: number): Promise<void>;
   /** Runs of this workspace that were answered and that nobody took the answer of, since their process has ended. */

@@ -10,17 +10,27 @@ import type { ConnectionEnds } from '../app-options.ts';
  */
 export function clientOf({ client, server }: ConnectionEnds): {
   readonly inodes: readonly string[];
+  /** Of the accounts that hold them, in the same order. */
+  readonly uids: readonly string[];
   readonly gone: boolean;
 } {
   // It was reset: nobody waits for an answer.
-  if (client.address === '' || server.address === '') return { inodes: [], gone: true };
+  if (client.address === '' || server.address === '') return { inodes: [], uids: [], gone: true };
   const [near, far] = [nameOf(server.address, server.port), nameOf(client.address, client.port)];
   const rows = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap(rowsOf);
-  const inodes = rows.flatMap(({ local, remote, inode }) =>
-    local === far && remote === near && inode !== '0' ? [inode] : [],
-  );
+  const held = rows.filter(({ local, remote, inode }) => local === far && remote === near && inode !== '0');
   const told = rows.some(({ local }) => local.endsWith(` ${server.port}`));
-  return { inodes, gone: inodes.length === 0 && told && isOwn(client.address) };
+  const gone = held.length === 0 && told && isOwn(client.address);
+  return { inodes: held.map(({ inode }) => inode), uids: held.map(({ uid }) => uid), gone };
+}
+
+/**
+ * Whether the client of a connection within this machine runs for the account of this process; true where the system has no
+ * table that tells. One that has closed its end cannot be told, and gets no answer.
+ */
+export function isOwnAccount(ends: ConnectionEnds): boolean {
+  const { uids, gone } = clientOf(ends);
+  return !gone && uids.every((uid) => uid === String(process.getuid?.()));
 }
 
 /** An address of this machine. */
@@ -34,15 +44,17 @@ function isOwn(address: string): boolean {
 const plainOf = (address: string): string => address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/, '');
 const nameOf = (address: string, port: number): string => `${plainOf(address)} ${port}`;
 
-function rowsOf(path: string): readonly { readonly local: string; readonly remote: string; readonly inode: string }[] {
+type Row = { readonly local: string; readonly remote: string; readonly uid: string; readonly inode: string };
+
+function rowsOf(path: string): readonly Row[] {
   try {
     return readFileSync(path, 'utf8')
       .split('\n')
       .slice(1)
       .flatMap((line) => {
-        const [, local, remote, , , , , , , inode] = line.trim().split(/\s+/);
-        if (local === undefined || remote === undefined || inode === undefined) return [];
-        return [{ local: endOf(local), remote: endOf(remote), inode }];
+        const [, local, remote, , , , , uid, , inode] = line.trim().split(/\s+/);
+        if (local === undefined || remote === undefined || uid === undefined || inode === undefined) return [];
+        return [{ local: endOf(local), remote: endOf(remote), uid, inode }];
       });
   } catch {
     // Another system, or one without IPv6.

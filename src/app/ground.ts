@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import type { AppOptions, ServerGround } from '../app-options.ts';
+import type { Secrets } from '../registry/secrets.ts';
 import { createLogins } from '../store/logins.ts';
-import { ensurePrivateFile, machineKey, readPrivateFile } from '../store/private-file.ts';
+import { machineKey, readPrivateFile } from '../store/private-file.ts';
 import { createRepeats } from '../store/repeats.ts';
 import type { OpenedStore } from '../store/store.ts';
-import { writeAtomic } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/paths.ts';
+import { isOwnAccount } from './connection-ends.ts';
 import { comesFromTool } from './inside-tool.ts';
 import type { Machine } from './machine.ts';
+import { serverToken } from './server-token.ts';
 import type { StoreRooms } from './store-rooms.ts';
 
 export type GroundInput = {
@@ -17,32 +17,28 @@ export type GroundInput = {
   readonly workspace: Workspace;
   readonly store: OpenedStore;
   readonly rooms: StoreRooms;
+  readonly secrets: Secrets;
   readonly now: () => number;
   rest(withinMs: number): Promise<void>;
 };
 
 /** What the server stands on beside the operations: the credentials of this database, and where things lie. */
-export function openGround({ options, machine, workspace, store, rooms, now, rest }: GroundInput): ServerGround {
+export function openGround({
+  options,
+  machine,
+  workspace,
+  store,
+  rooms,
+  secrets,
+  now,
+  rest,
+}: GroundInput): ServerGround {
   const { sql, audit, settings } = rooms;
-  const tokenPath = join(machine.reinsHome, 'beam-token');
-  const newToken = (): Uint8Array => Buffer.from(`rbt_${randomBytes(32).toString('base64url')}\n`);
   return {
     logins: createLogins({ sql, audit, tenant: options.tenant, now }),
     repeats: createRepeats({ sql, now }),
     machineKey: () => machineKey(machine.reinsHome, true) ?? new Uint8Array(),
-    token: {
-      path: tokenPath,
-      ensure: () => textOf(ensurePrivateFile(tokenPath, newToken)),
-      read: () => {
-        const bytes = readPrivateFile(tokenPath);
-        return bytes === null ? null : textOf(bytes);
-      },
-      rotate: () => {
-        const text = newToken();
-        writeAtomic(tokenPath, text, 0o600);
-        return textOf(text);
-      },
-    },
+    token: serverToken(machine.reinsHome, secrets),
     secretFile: (path) => {
       const bytes = readPrivateFile(path);
       return bytes === null ? null : textOf(bytes);
@@ -56,6 +52,7 @@ export function openGround({ options, machine, workspace, store, rooms, now, res
     noteServing: rooms.serving.note,
     servingPorts: rooms.serving.ports,
     comesFromTool: (ends, changes) => comesFromTool({ ...rooms, tenant: options.tenant, now }, ends, changes),
+    isOwnAccount,
     schema: store.schema,
     tenant: options.tenant,
     reinsHome: machine.reinsHome,

@@ -225,7 +225,7 @@ export async function openApp(
       const { rooms, store } = await openFor(access === 'read' ? 'getConfig' : 'setConfig');
       const { openGround } = await import('./ground.ts');
       const rest = async (withinMs: number) => (await opened?.all)?.rest(withinMs);
-      return openGround({ options, machine, workspace, store, rooms, now, rest });
+      return openGround({ options, machine, workspace, store, rooms, secrets, now, rest });
     },
     async close() {
       return shut(() => pools.close());

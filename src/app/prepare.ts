@@ -15,6 +15,7 @@ import { readCommandTables } from '../workspace/command-tables.ts';
 import type { createPolicies } from '../workspace/policies.ts';
 import { instructionsWith } from './instructions.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import { hideServerSecrets } from './server-token.ts';
 
 type PrepareInput = RoomsInput & {
   readonly chains: ReturnType<typeof createChains>;
@@ -41,6 +42,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
       think: settings.value('think'),
       shell_env: settings.value('shell-env'),
     }),
+    hideServerSecrets: () => hideServerSecrets(machine.reinsHome, input.secrets),
     settingsFault() {
       const fault = settings.userFault();
       return fault === null ? null : `${fault.message.replace(/\.$/, '')} (${fault.mend})`;

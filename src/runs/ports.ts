@@ -79,6 +79,8 @@ export type PrepareDeps = {
     readonly accepted: readonly string[];
     readonly used: readonly string[];
   }): Promise<readonly Instructions[]>;
+  /** Makes known to the mask what opens the server, as it is now: a tool may come upon a copy. Never throws. */
+  hideServerSecrets(): void;
   /** The operator's own option tables. Never rejects. */
   commandTables(): Promise<OwnTables>;
   /** Hosts of one run: the guarded lists are made once, each host is for one call. */

@@ -45,6 +45,7 @@ export async function prepareRun(
     throw new RuntimeError('usage', `--image goes with text, not with --input-type ${input.input.type}`);
   }
   const settings = deps.settings();
+  deps.hideServerSecrets();
   const { root, confined } = rootOf(deps, input.allowed_dir);
   const defaults = await deps.defaults({ model: input.model, provider: input.provider });
   let first: RouteName | null = null;

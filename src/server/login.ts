@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { object, optional, string } from 'superstruct';
+import type { ConnectionEnds } from '../app-options.ts';
 import type { LoginMethod, LoginRecords, LoginSession } from '../schema/login.ts';
 import { ulid } from '../text/ids.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -16,6 +17,7 @@ import { readBody } from './read-input.ts';
 import type { Call, Peer, Reply, Route } from './route.ts';
 import type { createThrottle } from './throttle.ts';
 import { newTokenId, tokenLifetimeS } from './token.ts';
+import { endsOf } from './tool-clients.ts';
 
 const longestSessionMs = 7 * 86_400_000;
 const linkAttempts = 20;
@@ -30,6 +32,7 @@ export type LoginDeps = {
   /** Every address that is listened on is loopback. */
   readonly listensLocally: boolean;
   allowDefaultLogin(): boolean;
+  isOwnAccount(ends: ConnectionEnds): boolean;
   readonly now: () => number;
   /** One line for the operator. */
   loginFailed(peer: string, route: string): void;
@@ -41,7 +44,10 @@ const LoginBody = object({ email: optional(string()), username: optional(string(
 const ofRelay =
   /^(?:via|cdn-loop|(?:x-)?forwarded(?:-.*)?|(?:.*-)?(?:client|connecting|real|originating|remote|proxyuser)-(?:ip|addr)|x-(?:original|rewrite|envoy)-.*)$/;
 
-/** Whether the default credentials would be good for this request (09 §4.4). */
+/**
+ * Whether the default credentials would be good for this request (09 §4.4). They are known to everybody, so they are good for
+ * the operator's own account alone, where the system tells: whoever changes the password is the operator.
+ */
 export function defaultInForce(deps: LoginDeps, request: IncomingMessage, peer: Peer): boolean {
   const { headers } = request;
   const relayed = Object.keys(headers).some((name) => ofRelay.test(name));
@@ -51,7 +57,8 @@ export function defaultInForce(deps: LoginDeps, request: IncomingMessage, peer: 
     deps.listensLocally &&
     peer.loopback &&
     !relayed &&
-    deps.authorities.loopbackHosts.has(hostOf(headers.host))
+    deps.authorities.loopbackHosts.has(hostOf(headers.host)) &&
+    deps.isOwnAccount(endsOf(request.socket))
   );
 }
 

@@ -172,6 +172,7 @@ function routesOf(
     throttle: createThrottle(ground.logins),
     authorities,
     listensLocally: options.bind.address.loopback,
+    isOwnAccount: ground.isOwnAccount,
     allowDefaultLogin: () => ground.settings().allowDefaultLogin,
     now,
     loginFailed: options.loginFailed,

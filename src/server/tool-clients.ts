@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ServerGround } from '../app-options.ts';
+import type { ConnectionEnds, ServerGround } from '../app-options.ts';
 
 /** For how many milliseconds the answer "not from a tool" is believed. */
 const againMs = 1000;
@@ -16,12 +16,14 @@ export function createToolClients(ground: Pick<ServerGround, 'comesFromTool'>, n
     const before = looked.get(socket);
     const holds = before !== undefined && (before.changes || !changes) && Math.abs(now() - before.at) < againMs;
     if (before !== undefined && (before.isTool || holds)) return before.isTool;
-    const ends = {
-      client: { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 },
-      server: { address: socket.localAddress ?? '', port: socket.localPort ?? 0 },
-    };
-    const isTool = ground.comesFromTool(ends, changes);
+    const isTool = ground.comesFromTool(endsOf(socket), changes);
     looked.set(socket, { at: now(), isTool, changes });
     return isTool;
   };
 }
+
+/** Both are empty where the connection was reset. */
+export const endsOf = (socket: Socket): ConnectionEnds => ({
+  client: { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 },
+  server: { address: socket.localAddress ?? '', port: socket.localPort ?? 0 },
+});

@@ -95,6 +95,22 @@ it('keeps it out of the rows of a session', async () => {
   expect(placesOf(app, key)).toEqual([]);
 });
 
+it('does so for what opens the server, of which a tool may come upon a copy', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'allow', rules: [] },
+    turns: [
+      { match: { tool: {} }, reply: { text: 'read' } },
+      { match: { role: 'user' }, reply: { tool_calls: [call('local_shell.local_shell', { command: 'cat copy' })] } },
+    ],
+  });
+  const token = 'rbt_zebra-4711-finch-zebra-4711-finch';
+  writeFileSync(join(app.place.home, '.reins', 'beam-token'), `${token}\n`, { mode: 0o600 });
+  writeFileSync(join(app.place.workspace, 'copy'), `Bearer ${token}`);
+  await app.run();
+  expect(JSON.stringify(app.rows('SELECT result FROM tool_calls'))).toContain('Bearer •••(beam.token)');
+  expect(placesOf(app, token)).toEqual([]);
+});
+
 it('keeps it out of what a person says with an answer, in a program that has done nothing else', async () => {
   app = await appWithKey({ default_action: 'approve', rules: [] });
   const { run_id } = await app.start({ on_ask: 'suspend' });

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeLink } from '../../src/server/links.ts';
 import { createOperator } from '../../src/server/operator.ts';
@@ -106,6 +108,20 @@ describe('the default credentials', () => {
     const told = await world.send('/api/auth/status');
     expect(told.json).toEqual({ authenticated: false, must_change_password: false, default_login_in_force: false });
   });
+});
+
+// Only who may become another account can try it.
+it.skipIf(process.getuid?.() !== 0)('the default credentials are for the account of the server alone', async () => {
+  await start();
+  const { port } = new URL(world.url);
+  const body = '{"username":"admin","password":"admin"}';
+  const head = `Host: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+  const script = `exec 3<>/dev/tcp/127.0.0.1/${port}
+    printf 'POST /login HTTP/1.1\r\n%s\r\nConnection: close\r\n\r\n%s' "$1" "$2" >&3; head -n 1 <&3`;
+  const as = async (account: object): Promise<string> =>
+    (await promisify(execFile)('/bin/bash', ['-c', script, 'sh', head, body], { cwd: '/', ...account })).stdout.trim();
+  expect(await as({ uid: 65_534, gid: 65_534 })).toBe('HTTP/1.1 401 Unauthorized');
+  expect(await as({})).toBe('HTTP/1.1 200 OK');
 });
 
 describe('a login', () => {
