@@ -4,6 +4,7 @@ import type { Binaries } from '../gate/binaries.ts';
 import { createPolicyHosts, foldsCase } from '../gate/facts.ts';
 import type { InstructionsWatch } from '../gate/instructions-watch.ts';
 import { createManagerTools, type ManagerDeps } from '../plans/manager-tools.ts';
+import type { createBackends } from '../registry/backends.ts';
 import type { createModels } from '../registry/models.ts';
 import { createPullTool } from '../registry/pull-run.ts';
 import type { createSetup } from '../registry/setup.ts';
@@ -20,6 +21,7 @@ import { hideServerSecrets } from './server-token.ts';
 type PrepareInput = RoomsInput & {
   readonly chains: ReturnType<typeof createChains>;
   readonly policies: ReturnType<typeof createPolicies>;
+  readonly backends: Pick<ReturnType<typeof createBackends>, 'inUse'>;
   readonly models: ReturnType<typeof createModels>;
   readonly setup: ReturnType<typeof createSetup>;
   readonly binaries: Binaries;
@@ -48,6 +50,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
       return fault === null ? null : `${fault.message.replace(/\.$/, '')} (${fault.mend})`;
     },
     defaults: models.defaults,
+    knowSecrets: () => void input.backends.inUse(),
     preRun: (wanted, loaded) =>
       setup.preRun(wanted, {
         models: loaded.policy.compute.modelAllowlist,

@@ -148,6 +148,7 @@ export function openRooms(input: RoomsInput): Rooms {
     ...input,
     chains,
     policies,
+    backends,
     models,
     setup,
     binaries,

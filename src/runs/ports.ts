@@ -49,6 +49,8 @@ export type PrepareDeps = {
   /** Why nothing of the user's own settings file counts, with what mends it; null where it is used or missing. */
   settingsFault(): string | null;
   defaults(given: { readonly model: string | null; readonly provider: string | null }): Promise<RunDefaults>;
+  /** Makes the secrets of all backends known to the mask, for a run that asks none of them (11 §5.3.1). */
+  knowSecrets(): void;
   /** 08 §12.3, and what would serve the first turn. */
   preRun(
     wanted: ReadyWanted,

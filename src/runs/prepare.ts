@@ -50,7 +50,8 @@ export async function prepareRun(
   const defaults = await deps.defaults({ model: input.model, provider: input.provider });
   let first: RouteName | null = null;
   const named = chain.has_model_task ? chain.modelNames(input.variables, defaults) : null;
-  if (named !== null) {
+  if (named === null) deps.knowSecrets();
+  else {
     const found = await deps.preRun({ ...defaults, ...named }, loaded);
     if (found.kind === 'obstacle') throw found.error;
     first = found.first;

@@ -65,6 +65,9 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
   const { runId, plan } = ids;
   const turn = start.turn ?? null;
   const isHistory = turn !== null || start.history !== undefined;
+  const masked = deps.mask(input.input);
+  // What a model is given of it is what a message holds; to a tool it is exact.
+  const given = chain.begins_with_model ? masked : input.input;
   const { workspace, surface, owner, tenant } = deps.prepare;
   const ref = refOf(deps.prepare, prepared, ids);
   const { session, first } = deps.feed.commit(
@@ -105,7 +108,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
             trim: turn?.trim ?? 0,
             ...(instructions.length === 0 ? {} : { instructions }),
           },
-          input: turn !== null ? turn.input : isHistory ? { type: 'chat_history' } : deps.mask(input.input),
+          input: turn !== null ? turn.input : isHistory ? { type: 'chat_history' } : masked,
           created_at: at,
         },
         noUsage,
@@ -130,7 +133,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
       const images = storeImages(deps.documents, prepared.images, at);
       if (turn !== null) return { session: turn.begin(runId, record, ref, images), first: null };
       if (images.length === 0) return { session: null, first: null };
-      const message = imageMessage(ulid(at), String(input.input.value), images, at);
+      const message = imageMessage(ulid(at), String(given.value), images, at);
       deps.runs.appendMessage(runId, 1, JSON.stringify(deps.mask(message)));
       record(ref, { kind: 'message', number: 1, message, task_id: '', task_handler: '', attempt: 0 });
       return { session: null, first: message };
@@ -139,7 +142,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
   const history = turn?.history() ?? start.history ?? (first === null ? null : JSON.stringify([first]));
   const base =
     history === null
-      ? { messages: '[]', input: { type: input.input.type, value: input.input.value } }
+      ? { messages: '[]', input: { type: given.type, value: given.value } }
       : { messages: withImageData(history, deps.documents), input: { type: 'chat_history' } };
   return { turn: session, base, before: null };
 }

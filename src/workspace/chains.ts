@@ -55,6 +55,8 @@ export type RunnableChain = {
   readonly debug: boolean;
   /** Whether any task speaks to a model: without one nothing is probed (08 §12.3). */
   readonly has_model_task: boolean;
+  /** Whether the input of a run is what a model reads, rather than what a tool is given. */
+  readonly begins_with_model: boolean;
   /** The models that must be ready, with the variables of a run; null where the run itself tells what is missing. */
   modelNames(
     variables: Readonly<Record<string, string>>,
@@ -76,6 +78,7 @@ const factsOf = (chain: Chain, text: string) => ({
   text,
   debug: chain.debug === true,
   has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
+  begins_with_model: chain.tasks.slice(0, 1).some(({ handler }) => isModelHandler(handler)),
   modelNames: (...given: ModelNamesArguments) => modelNames(chain, ...given),
   mayUse: (provider: string, tool?: string) => mayUse(chain, provider, tool),
   max_tokens: mostTokens(chain),

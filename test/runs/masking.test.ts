@@ -19,17 +19,8 @@ const calls = (list: readonly unknown[], match: object) => ({
   reply: { text: `With ${key}.`, tool_calls: list },
 });
 
-async function appWithKey(policy: unknown): Promise<ScriptedApp> {
-  const made = await scriptedApp({
-    policy,
-    turns: [
-      { match: { tool: { count: 3 } }, reply: { text: `The key is ${key}.` } },
-      calls([call('local_shell.local_shell', { command: `./fail ${key}` })], { tool: { count: 2 } }),
-      calls([call('local_shell.local_shell', { command: `./add ${key}` })], { tool: { count: 1 } }),
-      calls([call('local_fs.write_file', { path: 'written', content: `key=${key}\n` })], { role: 'user' }),
-    ],
-  });
-  await made.client.addBackend({
+const addKey = ({ client }: ScriptedApp) =>
+  client.addBackend({
     name: 'far',
     type: 'vllm',
     url: 'http://127.0.0.1:9/v1',
@@ -41,6 +32,18 @@ async function appWithKey(policy: unknown): Promise<ScriptedApp> {
     first_byte_timeout_ms: null,
     idle_timeout_ms: null,
   });
+
+async function appWithKey(policy: unknown): Promise<ScriptedApp> {
+  const made = await scriptedApp({
+    policy,
+    turns: [
+      { match: { tool: { count: 3 } }, reply: { text: `The key is ${key}.` } },
+      calls([call('local_shell.local_shell', { command: `./fail ${key}` })], { tool: { count: 2 } }),
+      calls([call('local_shell.local_shell', { command: `./add ${key}` })], { tool: { count: 1 } }),
+      calls([call('local_fs.write_file', { path: 'written', content: `key=${key}\n` })], { role: 'user' }),
+    ],
+  });
+  await addKey(made);
   for (const [name, code] of [
     ['add', 0],
     ['fail', 1],
@@ -74,6 +77,43 @@ it('keeps it out of rows, events, audit and results of allowed calls, which get 
   expect(readFileSync(join(app.place.workspace, 'seen'), 'utf8')).toBe(`${key}\n${key}\n`);
   expect([events.includes(key), JSON.stringify(result).includes(key)]).toEqual([false, false]);
   expect(events).toContain('known_secrets_masked');
+  expect(placesOf(app, key)).toEqual([]);
+});
+
+it('keeps it out of the prompt of a run as out of a message of a chat', async () => {
+  const last_user = { equals: 'is •••(far.key) the key of https://•••@example.org?' };
+  app = await scriptedApp({
+    turns: [{ match: { last_user }, reply: { text: 'Hidden.' } }, { reply: { text: 'Seen.' } }],
+  });
+  await addKey(app);
+  const typed = `is ${key} the key of https://ann:word@example.org?`;
+  const { run_id } = await app.chat(typed);
+  const runs = [
+    await app.client.awaitRun({ run_id, full: true }),
+    await app.run({ input: { type: 'string', value: typed } }),
+  ];
+  expect(runs.map(({ text }) => text)).toEqual(['Hidden.', 'Hidden.']);
+});
+
+it('leaves the input of a run as it is where a tool gets it', async () => {
+  app = await scriptedApp({
+    turns: [],
+    chain: {
+      id: 'keep',
+      tasks: [
+        {
+          id: 'write',
+          handler: 'tools',
+          tools: { name: 'local_fs', tool_name: 'write_file', args: { path: 'written', content: '{{input}}' } },
+          transition: { branches: [{ operator: 'default', goto: 'end' }] },
+        },
+      ],
+    },
+  });
+  await addKey(app);
+  const value = `key=${key} of https://ann:word@example.org`;
+  expect(await app.run({ input: { type: 'string', value } })).toMatchObject({ status: 'completed' });
+  expect(readFileSync(join(app.place.workspace, 'written'), 'utf8')).toBe(value);
   expect(placesOf(app, key)).toEqual([]);
 });
 

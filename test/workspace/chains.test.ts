@@ -67,6 +67,7 @@ describe('the chain of a run', () => {
       max_tokens: null,
       debug: false,
       has_model_task: false,
+      begins_with_model: false,
       mayUse: expect.any(Function),
       modelNames: expect.any(Function),
       warnings: [],
