@@ -2,6 +2,7 @@ import type { RuntimeClient } from '../client/operations.ts';
 import { shownClass } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { OnAsk, RunResult, RunStarted } from '../schema/run.ts';
+import { keyMend } from '../view/key-mend.ts';
 import { createAskDesk, sayWaiting } from './ask-desk.ts';
 import type { Context } from './context.ts';
 import { createOutput, type Output } from './output.ts';
@@ -139,7 +140,7 @@ async function finish(context: Context, client: RuntimeClient, run: RunResult, e
   // The model was allowed one last word, so nothing failed; what ended the run is said all the same.
   const error = denied ?? (result.status === 'exhausted' ? exhausted(ending.bound) : null);
   const failure = result.error ?? error;
-  const hints = failure === null ? [] : nextSteps(failure.class, result.backend).map(context.placed);
+  const hints = failure === null ? [] : nextSteps(failure, result.backend).map(context.placed);
   const turns = await ending.options.turns?.();
   await output.finished(result, {
     exit,
@@ -180,10 +181,10 @@ const withAnswer = (ask: AskOfRun, { placed }: Context): AskOfRun =>
   ask.respond === null ? ask : { ...ask, respond: placed(ask.respond) };
 
 /** Commands that help after a run failed; none where the message has said all (06 §2.3). */
-function nextSteps(failure: string, backend: string | null): readonly string[] {
+function nextSteps({ class: failure, message }: ShownError, backend: string | null): readonly string[] {
   switch (failure) {
     case 'auth':
-      return backend === null ? ['reins doctor'] : [`reins backend update ${backend} --api-key-env <NAME>`];
+      return [keyMend(message, backend) ?? 'reins doctor'];
     case 'model_unavailable':
     case 'no_tool_support':
       return ['reins model list'];

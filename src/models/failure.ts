@@ -7,6 +7,8 @@ export type Origin = {
   readonly backend: string;
   readonly base_url: string;
   readonly key: string | null;
+  /** Name of the variable that the key was read from. */
+  readonly key_env?: string | null;
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -101,13 +103,17 @@ export function httpFailure(
   const errorClass = classify(reply.status, error);
   // Nothing stands at this path: asking the server again would only tell that it answers.
   const astray = errorClass === 'invalid_request' && (reply.status === 404 || reply.status === 405);
-  const advice = astray ? `; check its URL: reins backend show ${origin.backend}` : '';
+  const advice = astray ? `; check its URL: reins backend show ${origin.backend}` : keySource(origin, errorClass);
   return failure(origin, errorClass, `backend "${origin.backend}" answered ${reply.status}${said}${advice}`, {
     status: reply.status,
     ...(requestId === null ? {} : { request_id: requestId.slice(0, 200) }),
     ...(wait === null ? {} : { retry_after_ms: wait }),
   });
 }
+
+/** A key that is refused is looked for where it came from. */
+const keySource = ({ key_env }: Origin, errorClass: ProviderErrorClass): string =>
+  errorClass === 'auth' && key_env != null ? `; its key is that of ${key_env}` : '';
 
 /** The failure of an error object inside a stream that began with status 200. */
 export function streamFailure(origin: Origin, value: unknown): ModelFailure {
@@ -119,7 +125,7 @@ export function streamFailure(origin: Origin, value: unknown): ModelFailure {
   return failure(
     origin,
     errorClass,
-    `backend "${origin.backend}" reported an error: ${error.message === '' ? 'no reason was given' : error.message}`,
+    `backend "${origin.backend}" reported an error: ${error.message === '' ? 'no reason was given' : error.message}${keySource(origin, errorClass)}`,
     {
       ...(status === 0 ? {} : { status }),
       ...(wait === null ? {} : { retry_after_ms: wait }),

@@ -109,6 +109,8 @@ export type DiscoverTarget = {
   readonly backend?: string;
   readonly base_url: string;
   readonly key: string | null;
+  /** Name of the variable that the key was read from. */
+  readonly key_env?: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly proxy: string | null;
   /** Limit of the whole discovery (08 §9.4). */

@@ -57,6 +57,12 @@ type Wanted = {
   store(read: ReadSteps & { readonly ok: true }): Promise<{ readonly plan: Plan; readonly added: number }>;
 };
 
+/** A small model may never give a list. */
+const otherPlanners = [
+  'reins plan new --planner-model <model> "<goal>"',
+  'reins plan new --from <file with the steps> "<goal>"',
+];
+
 const exploreText = 'Explore this workspace.';
 const shownAnswer = 500;
 /** Below this much of a time limit no further run is begun. */
@@ -146,6 +152,7 @@ export function createPlanning(deps: PlanningDeps) {
       }
       if (again !== null) {
         throw new RuntimeError('task_error', `the planner did not return a list of steps: ${read.reason}`, {
+          hints: wanted.kind === 'plan_new' ? otherPlanners : ['reins config set planner-model <model>'],
           data: { answer: answer.slice(0, shownAnswer) },
         });
       }

@@ -87,6 +87,7 @@ export function createObserver(deps: ObserverDeps) {
     backend: backend.name,
     base_url: backend.base_url,
     key: ready.key,
+    key_env: backend.key_env,
     headers: ready.headers,
     proxy: proxyOf(backend),
     timeout_ms: timeoutMs,

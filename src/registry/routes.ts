@@ -124,6 +124,7 @@ export function createRoutes(deps: RoutesDeps) {
       type: backend.type,
       base_url: backend.base_url,
       key: ready.key,
+      key_env: backend.key_env,
       headers: ready.headers,
       proxy: deps.observer.proxyOf(backend),
       timeouts: {

@@ -24,6 +24,8 @@ export type Route = {
   readonly base_url: string;
   /** The key itself; null when the backend needs none. Lives in memory for this turn. */
   readonly key: string | null;
+  /** Name of the variable that it was read from. */
+  readonly key_env?: string | null;
   readonly headers: Readonly<Record<string, string>>;
   /** `''` = environment, `none`, or a URL (08 §2.1), already resolved to a URL or null. */
   readonly proxy: string | null;

@@ -1,5 +1,6 @@
 import type { RunEvent, StepError } from '../schema/event.ts';
 import type { Item } from './items.ts';
+import { keyMend } from './key-mend.ts';
 import { closeCalls, closeOpen, closeReasoning, type Draft } from './transcript-draft.ts';
 
 type End = Extract<Item, { kind: 'end' }>;
@@ -96,15 +97,11 @@ function isSaid(draft: Draft, code: string, text: string): boolean {
   return last?.kind === 'notice' && last.text === text;
 }
 
-/** The backend that a failure of a model names: the engine puts it at the end, whatever the service has said. */
-const backendIn = (message: string): string | undefined =>
-  (/, backend ([^\s)]+)\)\s*$/.exec(message) ?? /backend "([^"]+)"/.exec(message))?.[1];
-
 /** What mends a failure (10 §6.10); null where the message has said all. */
 function fixFor({ class: failure, message }: StepError): string | null {
   switch (failure) {
     case 'auth':
-      return `reins backend update ${backendIn(message) ?? '<name>'} --api-key-env <NAME>`;
+      return keyMend(message) ?? 'reins backend update <name> --api-key-env <NAME>';
     case 'model_unavailable':
     case 'no_tool_support':
       return '/model chooses another model';

@@ -44,6 +44,18 @@ test('a proxy of the web tools is told with what is not checked there, and witho
   ]);
 });
 
+test('a run that rests is told with the list of such runs and with what goes on with one', async () => {
+  expect((await world.run(['--on-ask', 'suspend', 'write a note'])).code).toBe(4);
+  const [ask] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
+  expect((await world.run(['approvals', 'respond', ask.id, '--deny', '--no-resume'])).code).toBe(0);
+  const { stdout } = await world.run(['doctor', '--skip-probe']);
+  expect(stdout).toContain(
+    '1 run rests and can be continued.\n' +
+      '    Try: reins state list --status suspended\n' +
+      '    Then: reins state resume <run>\n',
+  );
+});
+
 test('the port of the server is told where another program listens on it', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));

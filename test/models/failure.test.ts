@@ -165,6 +165,15 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     );
   });
 
+  it('names the variable whose key was refused, and nothing where another thing is wrong', () => {
+    const from = { ...origin, key_env: 'FAR_KEY' };
+    const reply = (status: number) => ({ status, headers: {}, body: '{"error":"no"}', now: 0 });
+    expect([401, 400].map((status) => httpFailure(from, reply(status)).message)).toEqual([
+      'backend "far" answered 401: no; its key is that of FAR_KEY',
+      'backend "far" answered 400: no',
+    ]);
+  });
+
   it('names no field where a proxy writes that there is none', () => {
     expect(http(400, { error: { message: 'odd', param: 'None' } }).message).toBe('backend "far" answered 400: odd');
   });

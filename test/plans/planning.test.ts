@@ -54,6 +54,10 @@ describe('a planner that answers', () => {
     expect(refusal).toMatchObject({
       code: 'task_error',
       message: 'the planner did not return a list of steps: it holds no JSON array of strings',
+      hints: [
+        'reins plan new --planner-model <model> "<goal>"',
+        'reins plan new --from <file with the steps> "<goal>"',
+      ],
       data: { answer: 'Let me think about it.' },
     });
     expect(await client.listPlans({ status: null })).toMatchObject([{ id: before.id, active: true }]);

@@ -50,6 +50,7 @@ describe('a route', () => {
       type: 'openai-compatible',
       base_url: `${b.url}/v1`,
       key: 'value-of-key-b',
+      key_env: 'KEY_B',
       headers: { 'X-Org': 'value-of-key-a!' },
       proxy: null,
       timeouts: { connect_ms: 10_000, first_byte_ms: 300_000, idle_ms: 7000 },

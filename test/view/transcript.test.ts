@@ -303,6 +303,11 @@ describe('the transcript of events', () => {
     expect(items.flatMap((item) => rows(item)).at(-1)).toBe('  reins backend update mine --api-key-env <NAME>');
   });
 
+  it('names the variable that holds a key which was refused', () => {
+    const items = fold(failed('auth', 'backend "a" answered 401: no; its key is that of A_KEY (model m, backend a)'));
+    expect(items.flatMap((item) => rows(item)).at(-1)).toBe('  export A_KEY=…');
+  });
+
   it('offers to send the message again after a model that took too long', () => {
     const items = fold(failed('timeout', 'backend "b" sent nothing more for 90 s (idle limit)'));
     expect(items.flatMap((item) => rows(item)).at(-1)).toBe('  Ctrl+X u sends the message again');

@@ -147,6 +147,8 @@ function inOrder(issues: readonly SetupIssue[]): readonly SetupIssue[] {
 const issueLines = (issue: SetupIssue, tell: (sentence: string) => string, placed: Placed): readonly string[] => [
   `[${issue.severity}] ${issue.code}: ${tell(issue.message)}`,
   ...(issue.cliCommand === null ? [] : [`    Try: ${placed(issue.cliCommand)}`]),
+  // The list says which; what is done with one of them is another command.
+  ...(issue.cliCommand?.startsWith('reins state list ') ? [`    Then: ${placed('reins state resume <run>')}`] : []),
 ];
 
 export const handlers = { '': doctor };

@@ -26,6 +26,8 @@ async function finished(
   if (done.kind === 'plan' && done.question !== null) {
     context.hint(`the planner asks: ${done.question}`);
     context.hint('  reins plan new "<goal with the answer>"');
+  } else if (done.kind === 'plan' && done.plan.active && context.terminal.stderrIsTerminal) {
+    context.hint(`Next: ${context.placed('reins plan next')}`);
   }
   return 0;
 }
