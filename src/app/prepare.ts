@@ -44,13 +44,15 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
       think: settings.value('think'),
       shell_env: settings.value('shell-env'),
     }),
-    hideServerSecrets: () => hideServerSecrets(machine.reinsHome, input.secrets),
     settingsFault() {
       const fault = settings.userFault();
       return fault === null ? null : `${fault.message.replace(/\.$/, '')} (${fault.mend})`;
     },
     defaults: models.defaults,
-    knowSecrets: () => void input.backends.inUse(),
+    knowSecrets() {
+      input.backends.inUse();
+      hideServerSecrets(machine.reinsHome, input.secrets);
+    },
     preRun: (wanted, loaded) =>
       setup.preRun(wanted, {
         models: loaded.policy.compute.modelAllowlist,

@@ -49,7 +49,10 @@ export type PrepareDeps = {
   /** Why nothing of the user's own settings file counts, with what mends it; null where it is used or missing. */
   settingsFault(): string | null;
   defaults(given: { readonly model: string | null; readonly provider: string | null }): Promise<RunDefaults>;
-  /** Makes the secrets of all backends known to the mask, for a run that asks none of them (11 §5.3.1). */
+  /**
+   * Makes known to the mask, as they are now, the secrets of all backends and what opens the server (11 §5.3.1): a run may
+   * come upon those that it has no use for.
+   */
   knowSecrets(): void;
   /** 08 §12.3, and what would serve the first turn. */
   preRun(
@@ -81,8 +84,6 @@ export type PrepareDeps = {
     readonly accepted: readonly string[];
     readonly used: readonly string[];
   }): Promise<readonly Instructions[]>;
-  /** Makes known to the mask what opens the server, as it is now: a tool may come upon a copy. Never throws. */
-  hideServerSecrets(): void;
   /** The operator's own option tables. Never rejects. */
   commandTables(): Promise<OwnTables>;
   /** Hosts of one run: the guarded lists are made once, each host is for one call. */

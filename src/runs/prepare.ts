@@ -45,13 +45,12 @@ export async function prepareRun(
     throw new RuntimeError('usage', `--image goes with text, not with --input-type ${input.input.type}`);
   }
   const settings = deps.settings();
-  deps.hideServerSecrets();
+  deps.knowSecrets();
   const { root, confined } = rootOf(deps, input.allowed_dir);
   const defaults = await deps.defaults({ model: input.model, provider: input.provider });
   let first: RouteName | null = null;
   const named = chain.has_model_task ? chain.modelNames(input.variables, defaults) : null;
-  if (named === null) deps.knowSecrets();
-  else {
+  if (named !== null) {
     const found = await deps.preRun({ ...defaults, ...named }, loaded);
     if (found.kind === 'obstacle') throw found.error;
     first = found.first;
