@@ -17,6 +17,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { markLog } from '../../src/store/log-mark.ts';
 import { createProject, createWorld, type World } from './world.ts';
 
 const require = createRequire(import.meta.url);
@@ -120,6 +121,7 @@ describe('DUR-002 and DUR-005: a database that cannot be used', () => {
     copyFileSync(database, backup);
     writeFileSync(database, text);
     writeFileSync(`${database}-wal`, 'a log of the damaged one', { mode: 0o600 });
+    markLog(database, join(world.home, '.reins'));
     writeFileSync(`${database}.damaged`, 'set aside before');
     const { stdout } = await world.run(['doctor', '--skip-probe', '--json']);
     const report = JSON.parse(stdout) as { ready: boolean; issues: { code: string; cliCommand: string | null }[] };
