@@ -10,26 +10,55 @@ type Writes = readonly [readonly RegExp[], string];
 
 const npm: readonly Writes[] = [
   [[/^(?:config|c)$/, /^(?:set|s|edit|delete|rm|fix)$/], '.npmrc'],
-  [[/^set$/], '.npmrc'],
+  [[/^(?:set|login|adduser|logout)$/], '.npmrc'],
 ];
 const pip: readonly Writes[] = [[[/^config$/, /^(?:set|edit|unset)$/], 'pip.conf']];
 const hooks = '.git/hooks';
 const hooksOf: readonly Writes[] = [[[/^(?:un)?install$/], hooks]];
 
+const lfs: readonly Writes[] = [
+  [[/^(?:un)?track$/], '.gitattributes'],
+  [[/^(?:un)?install$/], hooks],
+];
+const behindWord = (word: RegExp, all: readonly Writes[]): readonly Writes[] =>
+  all.map(([words, file]) => [[word, ...words], file]);
+const startUp = 'a start-up file of the shell';
+const conda: readonly Writes[] = [
+  [[/^init$/], startUp],
+  [[/^shell$/, /^init$/], startUp],
+];
+/** Agents, whose settings say which tool servers they start. */
+const agent = (file: string): readonly Writes[] => [
+  [[/^mcp$/, /^(?:add|add-\S+|remove)$/], file],
+  [[/^config$/, /^(?:set|add|remove)$/], file],
+];
+
 const writers: Readonly<Record<string, readonly Writes[]>> = {
   npm,
   pnpm: npm,
-  yarn: [[[/^config$/, /^(?:set|delete|unset)$/], '.yarnrc']],
+  yarn: [
+    [[/^config$/, /^(?:set|delete|unset)$/], '.yarnrc'],
+    [[/^set$/, /^version$/], '.yarnrc'],
+    [[/^plugin$/, /^(?:import|remove)$/], '.yarnrc'],
+  ],
   pip,
   pip3: pip,
   'pre-commit': hooksOf,
   lefthook: hooksOf,
-  // Without a word it installs.
+  // Without a word they install.
   husky: [[[], '.husky']],
+  'simple-git-hooks': [[[], hooks]],
+  'git-lfs': lfs,
+  conda,
+  mamba: conda,
+  micromamba: conda,
+  direnv: [[[/^edit$/], '.envrc']],
+  claude: agent('.claude'),
+  codex: agent('.codex'),
+  gemini: agent('.gemini'),
   git: [
     [[/^submodule$/, /^(?:add|set-url|set-branch)$/], '.gitmodules'],
-    [[/^lfs$/, /^(?:un)?track$/], '.gitattributes'],
-    [[/^lfs$/, /^(?:un)?install$/], hooks],
+    ...behindWord(/^lfs$/, lfs),
     [[/^maintenance$/, /^(?:start|stop|register|unregister)$/], 'the crontab of a user'],
   ],
 };
@@ -42,6 +71,8 @@ export function unnamedWrite({ words: [program, ...rest], variable }: FoundComma
   if (name === 'at' || name === 'batch') return texts.some((text) => /^-[lrdc]/.test(text)) ? null : 'the queue of at';
   if (name === 'systemd-run' && texts.some((text) => /^--(?:on-|timer)/.test(text))) return 'a timer of systemd';
   if (name === 'systemctl') return texts.includes('--user') ? enabled(texts) : null;
+  if (name === 'ssh-keygen') return texts.some((text) => /^-[A-Za-z]*[fFlyYB]/.test(text)) ? null : '.ssh';
+  if (name === 'overcommit' || (name === 'git' && texts.includes('secrets'))) return installed(name, texts);
   if (name === 'curl') return texts.some((text, index) => isMade(text, texts[index - 1] ?? '')) ? madeName : null;
   const plain = texts.filter((text, index) => !text.startsWith('-') && !/^-[Cc]$/.test(texts[index - 1] ?? ''));
   if (variable === 'GIT_TEMPLATE_DIR' || takesTemplate(name, texts, plain))
@@ -99,6 +130,9 @@ const isMade = (text: string, before: string): boolean =>
   /%output\{/.test(text) ||
   (/#[0-9]/.test(text) &&
     /^(?:-[A-Za-z]*o|--output)(?:$|=|(?<=o).)/.test(/^(?:-[A-Za-z]*o|--output)$/.test(before) ? before : text));
+
+const installed = (name: string, texts: readonly string[]): string | null =>
+  texts.some((text) => /^(?:--install|-[a-z]*[if])$/.test(text)) ? `${hooks}, which ${name} --install writes` : null;
 
 const enabled = (texts: readonly string[]): string | null =>
   texts.some((text) => /^(?:(?:re)?enable|link|edit|preset|mask)$/.test(text))
