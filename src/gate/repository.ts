@@ -9,7 +9,9 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
+import { objectNameBytes } from '../policy/git.ts';
 import type { Repository } from '../schema/policy.ts';
+import { namesOutside } from './index-names.ts';
 import { realPath } from './real-path.ts';
 
 /** Largest configuration file that is read (02 §9.8). */
@@ -52,8 +54,8 @@ function readRepository(directory: string, root: string): Repository {
   const pointer = readText(join(own, 'commondir'));
   const named = pointer?.trim() ?? '';
   const common = named === '' ? own : realPath(isAbsolute(named) ? named : join(own, named));
-  const outside = [own, common].some((path) => !isInside(path, root) || leadsOut(path, [own, common], root));
   const paths = [...new Set([join(common, 'config'), join(common, 'config.worktree'), join(own, 'config.worktree')])];
+  const outside = [own, common].some((path) => !isInside(path, root) || leadsOut(path, [own, common], root));
   const unreadable = pointer === null || !isRepository(own, common);
   const configs = outside
     ? []
@@ -61,7 +63,11 @@ function readRepository(directory: string, root: string): Repository {
         const text = readText(path);
         return text === undefined ? [] : [{ path, text }];
       });
-  return { outside, configs: unreadable ? [...configs, { path: own, text: null }] : configs };
+  return {
+    outside,
+    configs: unreadable ? [...configs, { path: own, text: null }] : configs,
+    ...(!outside && namesOutside(own, objectNameBytes(configs)) && { namesOutside: true as const }),
+  };
 }
 
 /**
@@ -90,7 +96,9 @@ function isInside(path: string, root: string): boolean {
  */
 function leadsOut(directory: string, whole: readonly string[], root: string): boolean {
   const objects = join(directory, 'objects');
-  for (const place of [directory, ...readDirectories(directory), join(objects, 'info')]) {
+  const places = placesIn(directory);
+  if (places === null) return true;
+  for (const place of [...places, objects, join(objects, 'info')]) {
     for (const entry of linksOf(place)) {
       const target = realPath(join(place, entry));
       if (!whole.some((path) => isInside(target, path))) return true;
@@ -109,14 +117,25 @@ function leadsOut(directory: string, whole: readonly string[], root: string): bo
   });
 }
 
-/** Of what stands in these, git shows what has the form of an object, of a name of one, or of a line about one. */
-const ownForm: ReadonlySet<string> = new Set(['refs', 'logs']);
+/** Large ones, of whose files git tells nothing; objects are looked at by themselves, and hooks are never run. */
+const untold: ReadonlySet<string> = new Set('annex hooks lfs logs modules objects refs rr-cache svn'.split(' '));
+const mostPlaces = 256;
 
-/** Directories of a git directory in which git reads files. Hooks are never run. */
-const readDirectories = (directory: string): readonly string[] =>
-  entriesOf(directory)
-    .filter((entry) => entry.isDirectory() && entry.name !== 'hooks' && !ownForm.has(entry.name))
-    .map(({ name }) => join(directory, name));
+/**
+ * A git directory and the directories in it from which git tells what files hold: what a rebase was about, where another
+ * working tree is. Null where there are too many to look at.
+ */
+function placesIn(directory: string): readonly string[] | null {
+  const places = [directory];
+  for (const place of places) {
+    const inner = entriesOf(place).filter(
+      (entry) => entry.isDirectory() && !(place === directory && untold.has(entry.name)),
+    );
+    if (places.length + inner.length > mostPlaces) return null;
+    places.push(...inner.map(({ name }) => join(place, name)));
+  }
+  return places;
+}
 
 const linksOf = (directory: string): readonly string[] =>
   entriesOf(directory)

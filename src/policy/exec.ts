@@ -6,6 +6,9 @@ import { searching } from './search.ts';
 
 const shellFile = '/bin/sh';
 
+/** A `go.mod` may name another Go, which even `go version` would download and start. */
+const goEnvironment: Readonly<Record<string, string>> = { GOTOOLCHAIN: 'local' };
+
 /**
  * What a `local_shell` call would execute (02 §8, §9.5, 05 §3.3): for an argument vector the resolved file with the words
  * as written; for a line `/bin/sh -c` with the exact line. When an allowlist granted it, exactly the analysed form: a
@@ -19,7 +22,11 @@ export function resolveExec(reading: CommandReading, host: PolicyHost, granted =
   const commands = line?.commands.map(({ words }) => words) ?? [];
   const git = commands.some((words) => isGit(words[0] ?? '', host));
   const searched = commands.some((words) => searching(words, host) !== words) ? ({ searched: true } as const) : {};
-  const environment = git ? { env_set: gitEnvironment, env_clear: ['GIT_'] } : { env_set: {}, env_clear: [] };
+  const go = commands.some(([word = '']) => programName(word, host) === 'go');
+  const environment = {
+    env_set: { ...(git && gitEnvironment), ...(go && goEnvironment) },
+    env_clear: git ? ['GIT_'] : [],
+  };
   if (reading.form === 'sh') {
     const text = line === null ? reading.line : rebuilt(line, host);
     return {

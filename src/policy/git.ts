@@ -22,6 +22,8 @@ const globals: readonly string[] = [
     'diff.submodule=short',
     'status.submoduleSummary=false',
     'submodule.recurse=false',
+    // Its threads begin where the index itself says, at names that nobody has looked at (`gate/index-names.ts`).
+    'index.threads=1',
   ].flatMap((setting) => ['-c', setting]),
 ];
 
@@ -71,14 +73,22 @@ export function repositoryProblem(repository: Repository | null, subcommand: str
     const bad = entries.find(startsProgram);
     if (bad !== undefined) return `git_config: ${bad.key}`;
   }
-  return null;
+  return repository.namesOutside === true ? 'git_config: the index names a file outside, or cannot be read' : null;
+}
+
+/** How long the names of objects are; the last setting counts. */
+export function objectNameBytes(configs: Repository['configs']): number {
+  const formats = configs
+    .flatMap(({ text }) => (text === null ? [] : (parseConfig(text) ?? [])))
+    .filter(({ key }) => key.toLowerCase() === 'extensions.objectformat');
+  return formats.at(-1)?.value.toLowerCase() === 'sha256' ? 32 : 20;
 }
 
 type Entry = { readonly key: string; readonly value: string };
 
-/** Keys by which a repository starts a program, leads to other configuration, or to another place (lower case). */
+/** Keys by which a repository starts a program, leads to other configuration, or to a file or place elsewhere (lower case). */
 const dangerous =
-  /^(include|includeif|alias|credential|uploadpack|url)\.|^filter\.(.*\.)?(clean|smudge|process)$|^diff\.(.*\.)?(textconv|command)$|^merge\.(.*\.)?driver$|^core\.(sshcommand|gitproxy|editor|askpass|pager|hookspath|worktree)$|^gpg.*\.program$|^remote\.(.*\.)?(vcs|uploadpack|receivepack)$/s;
+  /^(include|includeif|alias|credential|uploadpack|url)\.|^filter\.(.*\.)?(clean|smudge|process)$|^diff\.(.*\.)?(textconv|command)$|^merge\.(.*\.)?driver$|^core\.(attributesfile|sshcommand|gitproxy|editor|askpass|pager|hookspath|worktree)$|^mailmap\.file$|^gpg.*\.program$|^remote\.(.*\.)?(vcs|uploadpack|receivepack)$/s;
 
 /** Whether by a setting `git` starts a program, or takes its settings or hooks from elsewhere. */
 function startsProgram({ key, value }: Entry): boolean {

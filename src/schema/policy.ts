@@ -93,6 +93,8 @@ export type Repository = {
   readonly outside: boolean;
   /** Its own configuration files; text null for one that cannot be read. */
   readonly configs: readonly { readonly path: string; readonly text: string | null }[];
+  /** Its index names a file outside of the working tree, or cannot be read. */
+  readonly namesOutside?: true;
 };
 
 /** What a program file holds, as far as `trusted_binaries` asks (02 §10). */
