@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -65,4 +67,20 @@ test('the port of the server is told where another program listens on it', async
   expect(await findings()).toEqual([told]);
   await new Promise((resolve) => other.close(resolve));
   expect(await findings()).toEqual([]);
+});
+
+test('a tool server that wants a sign-in is told with what signs in, and one that is not there with what looks again', async () => {
+  const cloud = createHttpServer((_request, response) => response.writeHead(401).end()).listen(0, '127.0.0.1');
+  await once(cloud, 'listening');
+  const url = `http://127.0.0.1:${(cloud.address() as AddressInfo).port}/mcp`;
+  expect((await world.run(['mcp', 'add', 'cloud', url, '--auth-type', 'oauth', '--no-probe'])).code).toBe(0);
+  const told = '[warning] mcp_auth_required: The MCP server cloud wants you to sign in. | reins mcp auth cloud';
+  expect(await findings()).toEqual([told]);
+  expect((await world.run(['doctor', '--strict'])).code).toBe(1);
+  cloud.closeAllConnections();
+  cloud.close();
+  await once(cloud, 'close');
+  expect((await findings()).map((line) => line.replace(/: The.*\|/, ' |'))).toEqual([
+    '[warning] mcp_unreachable | reins mcp test cloud',
+  ]);
 });

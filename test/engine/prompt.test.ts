@@ -86,6 +86,22 @@ describe('prompt_to_*', () => {
     });
     expect(played.requests[0]?.messages[0]?.content).toBe('hel\n[cut: 3 of 5 bytes]');
   });
+
+  it('fails with more than input_max_bytes of what cannot be cut, and asks nobody', async () => {
+    const given = (value: unknown) =>
+      play({
+        chain: { tasks: [{ id: 'p', handler: 'prompt_to_string', input_max_bytes: 8 }] },
+        script: [says('x')],
+        job: { input: { type: 'json', value } },
+      });
+    expect((await given({ a: 12 })).requests[0]?.messages[0]?.content).toBe('{"a":12}');
+    const { end, requests } = await given({ a: 123 });
+    expect(end).toMatchObject({
+      kind: 'failed',
+      error: { class: 'input_too_large', message: expect.stringContaining('has 9 bytes, input_max_bytes allows 8') },
+    });
+    expect(requests).toEqual([]);
+  });
 });
 
 describe('route', () => {

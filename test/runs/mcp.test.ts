@@ -190,6 +190,26 @@ describe('tools of servers in a run', () => {
     await cloud.close();
   });
 
+  it('that refuse in the middle what is registered for them say so to the model, with nothing of it', async () => {
+    const cloud = await fakeHttp((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(403).end();
+      return true;
+    });
+    const own = await open({ turns: [calls([call('cloud.echo', { message: 'a' })], { role: 'user' }), says('end')] });
+    const bearer = { auth_type: 'bearer', auth_token: 'tok-registered-1' };
+    await own.client.addMcpServer({ ...nothingSaid, name: 'cloud', url: cloud.url, ...bearer } as never);
+    const { run_id } = await own.start();
+    expect((await told(own, run_id)).map((text) => JSON.parse(text))).toEqual([
+      {
+        ok: false,
+        error: 'auth_failed',
+        message: 'The server "cloud" refuses the credentials that are registered for it.',
+      },
+    ]);
+    await cloud.close();
+  });
+
   it('of which one dies in a call are unknown once, and the next call finds a new process', async () => {
     const turns = [
       calls([call('one.die', {})], { role: 'user' }),

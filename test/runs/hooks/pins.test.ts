@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { type Service, startService } from '../../support/service.ts';
 import type { ScriptedApp } from '../../support/scripted-app.ts';
-import { addHook, appCalling, noticesOf, resultsOf } from './support.ts';
+import { addHook, appCalling, noticesOf, nothingSaid, resultsOf } from './support.ts';
 
 let app: ScriptedApp | undefined;
 let service: Service | undefined;
@@ -275,7 +275,30 @@ describe('the description of a hook', () => {
     expect(told).toEqual([expect.stringContaining(line)]);
     expect(told[0]).not.toContain('\n');
     expect(results).toEqual([expect.objectContaining({ error: 'not_found' }), 'still here']);
-    await expect(app.client.refreshHook({ name: 'svc' })).rejects.toMatchObject({ code: 'hook_error' });
+    await expect(app.client.refreshHook({ name: 'svc' })).rejects.toMatchObject({
+      code: 'hook_error',
+      data: { class: 'bad_spec', reason: expect.stringContaining(line) },
+    });
+  });
+
+  it('of a service that does not take what is registered for it says so, until something else is', async () => {
+    service = await startService(first);
+    app = await appCalling([calling[0]]);
+    await addHook(app, 'svc', { url: service.url, spec: `${service.url}/described`, headers: { 'x-key': 'old-key' } });
+    service.answer(({ url, headers }, response) => {
+      const isKnown = url !== '/described' || headers['x-key'] === 'new-key';
+      response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(url === '/described' ? first : {}));
+    });
+    await expect(app.client.refreshHook({ name: 'svc' })).rejects.toMatchObject({
+      code: 'hook_error',
+      data: {
+        class: 'auth_failed',
+        reason: '127.0.0.1 wants other credentials for its description (401)',
+      },
+    });
+    await app.client.updateHook({ name: 'svc', ...nothingSaid, headers: { 'x-key': 'new-key' } });
+    expect((await resultsOf(app)).results).toEqual([{}]);
   });
 });
 
