@@ -143,6 +143,24 @@ test('three programs that append to the audit log keep one chain', async () => {
   expect(brokenAudit(entries)).toEqual([]);
 });
 
+test.each([
+  // The same of the same person is the stored result, as of a reply that got lost (03 §5); the run rests again with its next call.
+  ['the same thing', ['--approve', '--approve'], [0, 4]],
+  ['two things', ['--approve', '--deny'], [1, 4]],
+])('two answers at once that say %s take up a run that rests once', async (_what, outcomes, codes) => {
+  const go = ['run', ...tester, '--shell', '--policy', join(world.dir, 'approve.json'), '--input', 'go'];
+  expect((await world.run(go)).code).toBe(4);
+  const [ask] = rows(world, "SELECT id FROM asks WHERE state = 'pending'");
+  const respond = ['approvals', 'respond', String(ask?.['id'])];
+  const answers = await Promise.all(outcomes.map((outcome) => world.run([...respond, outcome])));
+  expect(answers.map(({ code }) => code).sort()).toEqual(codes);
+  const [{ state } = {}] = rows(world, `SELECT state FROM asks WHERE id = '${ask?.['id']}'`);
+  expect(madeCalls(world)).toEqual(state === 'approved' ? ['1'] : []);
+  expect(rows(world, "SELECT kind FROM events WHERE kind = 'chain_resumed'")).toHaveLength(1);
+  expect(rows(world, "SELECT seq FROM audit WHERE type = 'verdict'")).toHaveLength(1);
+  expectSound(world);
+});
+
 test('three answers from three programs make one verdict', async () => {
   const waiting = startLoop(world, 'run', 'approve');
   await waiting.saw('reins: answer with: reins approvals respond');
