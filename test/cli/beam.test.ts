@@ -4,8 +4,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BeamProgram, startBeamProgram, withAccessToken } from '../support/beam-program.ts';
 import { ownAddress } from '../support/own-address.ts';
-import { type CliChild, startCli } from '../support/run-cli.ts';
+import { startCli } from '../support/run-cli.ts';
 import { addScript, createProject, tester, type World, writingTurns } from './world.ts';
 
 const good = 'correct horse battery';
@@ -15,28 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.remove());
 
-type Server = {
-  readonly cli: CliChild;
-  readonly url: string;
-  readonly port: number;
-  readonly login_url?: string;
-  readonly stdout: () => string;
-};
-
-/** Starts the server and waits until it is ready. */
-async function serve(
-  argv: readonly string[] = [],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<Server> {
-  const cli = startCli(world, ['beam', '--port', '0', '--json', ...argv], { environment });
-  let text = '';
-  cli.child.stdout.on('data', (piece: string) => {
-    text += piece;
-  });
-  await cli.saw('\n', 'stdout');
-  return { cli, ...(JSON.parse(text) as { url: string; port: number; login_url?: string }), stdout: () => text };
-}
-const stop = async ({ cli }: Server) => {
+const serve = (argv: readonly string[] = [], environment: Readonly<Record<string, string>> = {}) =>
+  startBeamProgram(world, argv, environment);
+const stop = async ({ cli }: BeamProgram) => {
   // What is said after the ready line is said before anything else happens.
   await cli.saw('access token: ');
   cli.child.kill('SIGTERM');
@@ -44,7 +26,7 @@ const stop = async ({ cli }: Server) => {
 };
 const post = (url: string, body: unknown) =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-const login = async ({ url }: Server, password: string) => {
+const login = async ({ url }: BeamProgram, password: string) => {
   const answer = await post(`${url}/api/login`, { email: 'admin', password });
   return { status: answer.status, token: ((await answer.json()) as { token?: string }).token };
 };
@@ -251,6 +233,27 @@ describe('reins beam', () => {
     database.exec("UPDATE runs SET ended_at = 1 WHERE status = 'interrupted'");
     database.close();
     expect((await stop(await serve())).stderr).not.toContain('interrupted');
+  });
+
+  it('says of the set-up what doctor says of it', async () => {
+    const server = await serve();
+    const { code, stdout } = await world.run(['doctor', '--json']);
+    const answer = await fetch(`${server.url}/api/setup-status/refresh`, {
+      method: 'POST',
+      headers: withAccessToken(world),
+      body: '{}',
+    });
+    // When it was looked at, and how long that took, differ.
+    const steady = (_key: string, value: unknown) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? { ...value, checkedAt: null, latencyMs: null }
+        : value;
+    const [told, served] = [stdout, await answer.text()].map((text) => JSON.parse(text, steady));
+    expect([code, answer.status, served.ready]).toEqual([0, 200, true]);
+    expect(told).toEqual({ ...told, ...served });
+    const read = await fetch(`${server.url}/api/setup-status`, { headers: withAccessToken(world) });
+    expect(JSON.parse(await read.text(), steady)).toEqual(served);
+    await stop(server);
   });
 
   it('does nothing for what a tool has started', async () => {
