@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Routed } from '../../src/client/operation.ts';
 import { answered, routed } from '../../src/client/routes.ts';
@@ -107,6 +108,60 @@ test('the description names every route of the table, and each with what it refu
   expect(Object.keys(paths['/api/plans']?.['post']?.responses ?? {})).toEqual(['201', '202', 'default']);
   expect(Object.keys(paths['/api/events']?.['get']?.responses['200']?.content ?? {})).toEqual(['text/event-stream']);
   expect(paths['/api/runs']?.['post']?.requestBody?.content['application/json'].schema.required).toEqual(['input']);
+});
+
+/** Every object of a document, wherever it stands. */
+function* partsOf(value: unknown): Generator<Readonly<Record<string, unknown>>> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield value as Readonly<Record<string, unknown>>;
+  for (const member of Object.values(value)) yield* partsOf(member);
+}
+
+test('the description is sound, and has nothing but what is answered', async () => {
+  const { json } = await server.call('GET', '/api/openapi.json');
+  const paths = json['paths'] as Record<string, Record<string, Described>>;
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, ...operation })),
+  );
+  const own = new Set(
+    Object.values(answered as unknown as Record<string, AnyRouted>).map(({ method, path }) => `${method} ${path}`),
+  );
+  expect(
+    described
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((name) => !own.has(name))
+      .sort(),
+  ).toEqual(['GET /api/events', 'GET /api/health', 'GET /api/openapi.json', 'POST /login', 'POST /ui/login']);
+  for (const { method, path } of described) {
+    // A stream of all events does not end.
+    if (path === '/api/events') continue;
+    const answer = await server.call(method, addressOf(path), { token: server.accessToken });
+    expect([method, path, codeOf(answer.json)]).not.toEqual([
+      method,
+      path,
+      expect.stringMatching(/^(route_not_found|method_not_allowed)$/),
+    ]);
+  }
+  const names = described.flatMap(({ operationId }) => operationId ?? []);
+  expect(new Set(names).size).toBe(names.length);
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  for (const { method, path, parameters, responses } of described) {
+    const inPath = parameters
+      .filter((parameter) => (parameter as { in?: string }).in === 'path')
+      .map(({ name }) => name);
+    expect([method, path, inPath.sort()]).toEqual([
+      method,
+      path,
+      [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort(),
+    ]);
+    expect(Object.keys(responses).filter((status) => !/^(?:[1-5]\d\d|default)$/.test(status))).toEqual([]);
+  }
+  const refs = new Set([...partsOf(json)].flatMap(({ $ref }) => ($ref === undefined ? [] : [$ref])));
+  expect([...refs].sort()).toEqual(['#/components/responses/Error', '#/components/schemas/Error']);
+  expect(json['components']).toMatchObject({ responses: { Error: {} }, schemas: { Error: { type: 'object' } } });
+  const schemas = [...partsOf(json)].flatMap(({ schema }) => (schema === undefined ? [] : [schema as object]));
+  expect(schemas.length).toBeGreaterThan(described.length);
+  expect(schemas.filter((schema) => ajv.validateSchema(schema) !== true)).toEqual([]);
 });
 
 test('HTTP-001: of everything that is described, these routes alone answer a stranger, and nothing runs', async () => {
