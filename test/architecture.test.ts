@@ -289,6 +289,20 @@ describe('the house', () => {
     expect(unused).toEqual([]);
   });
 
+  it('installs the packages that the table names, and no other', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      dependencies: Readonly<Record<string, string>>;
+    };
+    // The web app is built: what it is made of is in its files.
+    const named = Object.entries(rooms).flatMap(([name, { packages }]) =>
+      name === 'web' ? [] : Object.values(packages).flat(),
+    );
+    const packageOf = (specifier: string) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+    expect(Object.keys(dependencies).sort()).toEqual([...new Set(named.map(packageOf))].sort());
+    // Nothing is taken from a range: who installs it gets what was tried.
+    expect(Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
   it('has no circle of files', () => {
     const edges = new Map(
       sources.map((file) => [

@@ -39,6 +39,26 @@ describe('two programs that chat in one session', () => {
     expect(runs.filter((run, index) => run !== runs[index - 1])).toHaveLength(3);
     expectSound(world);
   });
+
+  test('one turn after another leave whole turns, and numbers without a gap', async () => {
+    const turns = 5;
+    const talk = async () => {
+      for (let turn = 1; turn <= turns; turn += 1)
+        expect((await world.run(['chat', ...tester, 'here', 'again'])).code).toBe(0);
+    };
+    await Promise.all([talk(), talk()]);
+    const stored = rows(world, 'SELECT seq, role, run_id FROM messages ORDER BY seq');
+    expect(stored.map(({ seq }) => seq)).toEqual(Array.from({ length: 4 * turns }, (_, index) => index + 1));
+    for (let at = 0; at < stored.length; at += 2) {
+      const [asked, answered] = [stored[at], stored[at + 1]];
+      expect([asked?.['role'], answered?.['role'], answered?.['run_id']]).toEqual([
+        'user',
+        'assistant',
+        asked?.['run_id'],
+      ]);
+    }
+    expectSound(world);
+  });
 });
 
 describe('a clock that jumps ahead, past the lease of a turn', () => {
