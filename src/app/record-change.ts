@@ -1,5 +1,5 @@
-import type { RecordChange, TellChange } from '../registry/ports.ts';
-import type { HostEvent } from '../schema/event.ts';
+import type { RecordChange, TellChange, TellSetup } from '../registry/ports.ts';
+import type { DocumentChanged } from '../schema/event.ts';
 import type { Audit } from '../store/audit.ts';
 import type { Feed } from '../store/feed.ts';
 
@@ -38,6 +38,17 @@ export const tellChanges =
       tell(hostOf(tenant), { kind: 'document_changed', document: documents[registry], name }),
     );
 
+/** The word that the set-up is another one; where nothing can be written, nobody is told. */
+export const tellSetup =
+  ({ feed, tenant }: Pick<RecordChangeDeps, 'feed' | 'tenant'>): TellSetup =>
+  (state) => {
+    try {
+      feed.commit('full', (tell) => tell(hostOf(tenant), { kind: 'setup_changed', ...state }));
+    } catch {
+      // Who asks how the set-up is gets his answer from a full disk as well.
+    }
+  };
+
 const hostOf = (tenant: string) =>
   ({ run_id: null, session_id: null, mission_id: null, chain_id: '', tenant_id: tenant }) as const;
 
@@ -47,14 +58,16 @@ const documents = {
   model: 'backend',
   hook: 'hook',
   mcp: 'mcp_server',
-} as const satisfies Readonly<Record<string, HostEvent['document']>>;
+} as const satisfies Readonly<Record<string, DocumentChanged['document']>>;
 
 function changedDocument(
   type: Parameters<RecordChange>[0],
   entry: Readonly<Record<string, unknown>>,
-): Pick<HostEvent, 'document' | 'name'> | null {
+): Pick<DocumentChanged, 'document' | 'name'> | null {
   if (type === 'config_changed') return { document: 'config', name: String(entry['key']) };
   // What else is recorded names the entry that it happened to: its definitions were accepted.
-  const document = new Map<string, HostEvent['document']>(Object.entries(documents)).get(String(entry['registry']));
+  const document = new Map<string, DocumentChanged['document']>(Object.entries(documents)).get(
+    String(entry['registry']),
+  );
   return document === undefined ? null : { document, name: String(entry['name']) };
 }

@@ -116,6 +116,7 @@ export function openRooms(input: RoomsInput): Rooms {
     written: () => `${store.audit.last()} ${store.runs.unheld()}`,
     inspect: inspectWith({ ...input, chains, policies, binaries, prepare: () => prepare }),
     sources: tools.checks,
+    tell: store.tellSetup,
   });
   const spool = createSpool({
     directory: toolOutput(machine.reinsHome),

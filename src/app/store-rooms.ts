@@ -36,7 +36,7 @@ import { lazyServices } from './lazy-services.ts';
 import { planOperations } from './light-operations.ts';
 import { withFailPoints } from './fail-points.ts';
 import type { Machine } from './machine.ts';
-import { recordChanges, tellChanges } from './record-change.ts';
+import { recordChanges, tellChanges, tellSetup } from './record-change.ts';
 import type { openPlanRooms } from './plan-rooms.ts';
 import type { openSessionRooms } from './session-rooms.ts';
 import type { openStateRooms } from './state-rooms.ts';
@@ -224,6 +224,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     events,
     feed,
     record,
+    tellSetup: tellSetup({ feed, tenant }),
     tell,
     settings,
     asks,

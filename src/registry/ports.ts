@@ -1,4 +1,4 @@
-import type { Notice } from '../schema/event.ts';
+import type { Notice, SetupChanged } from '../schema/event.ts';
 import type { WireError } from '../schema/errors.ts';
 import type { Route } from '../schema/protocol.ts';
 import type { SourceKind } from '../schema/tool-sources.ts';
@@ -26,6 +26,9 @@ export type RecordChange = <T>(
 
 /** Tells every process that looks on that something has become of a registered hook or tool server, without an audit row. */
 export type TellChange = (registry: SourceKind, name: string) => void;
+
+/** Tells every process that looks on that the set-up is another one than it was (04 §18.1). Never throws. */
+export type TellSetup = (state: Omit<SetupChanged, 'kind'>) => void;
 
 /** What a model turn wants (08 §3). Empty lists mean the defaults. */
 export type WantedRoutes = {

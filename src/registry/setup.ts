@@ -17,6 +17,7 @@ import type { Inspection } from './inspection.ts';
 import type { Defaults, Models } from './models.ts';
 import { hintFor, shortReason } from './backend-hints.ts';
 import type { Observation } from './observation.ts';
+import type { TellSetup } from './ports.ts';
 import type { Observer } from './observe.ts';
 import { createPreRun } from './pre-run.ts';
 import { type Probed, readinessIssues } from './readiness.ts';
@@ -45,6 +46,7 @@ export type SetupDeps = {
   inspect(policy: string | null, chainAgeMs: number): Promise<Inspection>;
   /** Hooks and tool servers; `ask`: each is contacted, for at most so many milliseconds. Never rejects. */
   sources(ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]>;
+  readonly tell: TellSetup;
 };
 
 const probeMs = 5000;
@@ -187,6 +189,10 @@ export function createSetup(deps: SetupDeps) {
     // What is written meanwhile may not be in it.
     const written = deps.written();
     const report = await evaluate(asking, contact, {});
+    if (kept !== null && stateOf(kept.report.status) !== stateOf(report.status)) {
+      const { ready, issues } = report.status;
+      deps.tell({ ready, issues: countsOf(issues) });
+    }
     kept = { at: deps.now(), written, report };
     return report;
   };
@@ -218,6 +224,16 @@ export function createSetup(deps: SetupDeps) {
     preRun: createPreRun({ ...deps, ollama, known: (defaults) => probe(defaults, 'never') }),
   };
 }
+
+const countsOf = (issues: readonly SetupIssue[]): Readonly<Record<SetupIssue['severity'], number>> => {
+  const counts = { error: 0, warning: 0, info: 0 };
+  for (const { severity } of issues) counts[severity] += 1;
+  return counts;
+};
+
+/** What others are told of when it changes (04 §18.1). */
+const stateOf = ({ ready, backendChecks }: SetupStatus): string =>
+  JSON.stringify([ready, backendChecks.map(({ name, status }) => `${name} ${status}`).sort()]);
 
 /** Errors of these categories keep a run from starting (08 §12.1). */
 /** A policy of the project that is not trusted keeps every run from starting, as what is missing to reach a model does. */

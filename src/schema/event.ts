@@ -284,11 +284,21 @@ export type MainEvent =
 type Unpublished = 'captured_step' | 'request_made' | 'turn_usage' | 'unsent_call';
 
 /** What happens to the host and to no run (04 §18.1). */
-export type HostEvent = {
+export type HostEvent = DocumentChanged | SetupChanged;
+
+export type DocumentChanged = {
   readonly kind: 'document_changed';
   readonly document: 'policy' | 'chain' | 'backend' | 'hook' | 'mcp_server' | 'config' | 'trust';
   readonly name: string;
   readonly sha256?: string;
+};
+
+/** Readiness, or the state of a backend, is another one. */
+export type SetupChanged = {
+  readonly kind: 'setup_changed';
+  readonly ready: boolean;
+  /** How many issues there are of each severity. */
+  readonly issues: { readonly error: number; readonly warning: number; readonly info: number };
 };
 
 /** The body of a published event: its kind and own members. */

@@ -90,6 +90,7 @@ export async function openRooms(options: RoomsOptions = {}) {
     warn: () => {},
   });
   const changes: unknown[] = [];
+  const told: unknown[] = [];
   const record = <T>(type: string, entry: Readonly<Record<string, unknown>>, body: () => T): T => {
     const result = store.sql.write('full', body);
     changes.push({ type, ...entry });
@@ -127,6 +128,7 @@ export async function openRooms(options: RoomsOptions = {}) {
   });
   const setup = createSetup({
     sources: async () => [],
+    tell: (state) => void told.push(state),
     store: rows,
     backends,
     observer,
@@ -152,6 +154,7 @@ export async function openRooms(options: RoomsOptions = {}) {
     backends,
     models,
     setup,
+    told,
     changes,
     /** Moves the clock. */
     pass(ms: number): void {

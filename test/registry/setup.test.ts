@@ -516,6 +516,22 @@ describe('the status page', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('tells when it is another one: what is ready, and how a backend is, not each look at them', async () => {
+    const server = await serve(openAi('m'));
+    await add('a', server.url, { type: 'openai-compatible' });
+    await configure('default-model', 'm');
+    await rooms.setup.status();
+    await rooms.setup.probe();
+    expect(rooms.told).toEqual([]);
+    server.answer((_request, response) => response.writeHead(401).end());
+    await rooms.setup.probe();
+    await rooms.setup.probe();
+    expect(rooms.told).toEqual([{ ready: false, issues: { error: 1, warning: 1, info: 0 } }]);
+    server.answer(openAi('m'));
+    await rooms.setup.probe();
+    expect(rooms.told.slice(1)).toEqual([{ ready: true, issues: { error: 0, warning: 0, info: 1 } }]);
+  });
+
   it('says at once what was changed, and asks again only backends that were not asked yet', async () => {
     const server = await serve(openAi('m'));
     await add('a', server.url, { type: 'openai-compatible' });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHttpClient } from '../../src/client/http-client.ts';
 import type { FeedEntry } from '../../src/schema/feed.ts';
 import { call, calls, says } from '../support/scripted-app.ts';
+import { startService } from '../support/service.ts';
 import { type Served, served } from './served.ts';
 
 const words = Array.from({ length: 120 }, (_, index) => `word${index}`).join(' ');
@@ -209,6 +210,25 @@ test('the feed tells of asks by topic, and goes on behind a cursor', async () =>
   expect(seen[0]?.kind).toBe('chain_started');
   const wrong = await server.call('GET', '/api/events?topics=weather');
   expect(wrong.json).toMatchObject({ error: { code: 'invalid_parameter', param: 'topics' } });
+});
+
+test('the feed tells that a backend that served is not there any more, to whoever looks at the set-up', async () => {
+  const engine = await startService();
+  engine.answer((_arrived, response) => response.end('{"models":[]}'));
+  const body = { name: 'engine', type: 'ollama', base_url: engine.url };
+  expect((await server.call('POST', '/api/backends', { body })).status).toBe(201);
+  const look = async () => (await server.call('POST', '/api/setup-status/refresh')).json['ready'];
+  await look();
+  const setup = await open('/api/events?topics=setup', {}, /event: setup_changed\n[\s\S]*?\n\n/);
+  await look();
+  await engine.close();
+  const ready = await look();
+  const text = await setup.text;
+  expect(text.match(/^event: .*$/gm)).toEqual(['event: hello', 'event: setup_changed']);
+  expect(JSON.parse(text.match(/^data: (.*"kind":"setup_changed".*)$/m)?.[1] ?? '{}')).toMatchObject({
+    kind: 'setup_changed',
+    data: { ready, issues: { error: expect.any(Number), warning: expect.any(Number), info: expect.any(Number) } },
+  });
 });
 
 test('a stream ends with its run, whatever it was asked behind', async () => {
