@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -191,6 +192,21 @@ describe('reins beam', () => {
     expect(await refused('--tls-cert', cert, '--tls-key', key)).toEqual([3, expect.stringContaining('by other users')]);
     chmodSync(key, 0o600);
     expect(await refused('--tls-cert', cert, '--tls-key', key)).toEqual([3, expect.stringContaining('cannot be used')]);
+    const environment = { REINS_TLS_CERT: cert, REINS_TLS_KEY: key };
+    const { code, stderr } = await world.run(['beam', '--port', '0'], { environment });
+    expect([code, stderr]).toEqual([3, expect.stringContaining('cannot be used')]);
+  });
+
+  it('answers to the names that a variable gives it', async () => {
+    const server = await serve([], { REINS_PUBLIC_ORIGIN: 'https://reins.test,https://other.test' });
+    const asked = (host: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const sent = request({ host: '127.0.0.1', port: server.port, path: '/api/health', headers: { host } });
+        sent.on('response', (response) => resolve(response.resume().statusCode ?? 0));
+        sent.on('error', reject).end();
+      });
+    expect([await asked('reins.test'), await asked('other.test'), await asked('third.test')]).toEqual([200, 200, 421]);
+    await stop(server);
   });
 
   it('goes on with a run that was answered and not told of it when the server was killed, and with no other one', async () => {

@@ -70,6 +70,24 @@ test('flag beats environment, which beats nothing', async () => {
   expect(await globals(['hi'], { REINS_MODEL: '' })).toMatchObject({ model: null, timeoutMs: null, format: 'text' });
 });
 
+test('the variables of providers, places and numbers are read as their flags are', async () => {
+  const environment = {
+    REINS_PROVIDER: 'scripted',
+    REINS_CONTEXT: '16k',
+    REINS_DB: '/srv/x.db',
+    REINS_DATA_DIR: '/srv/d',
+  };
+  const flags = ['--provider', 'scripted', '--context', '16k', '--db', '/srv/x.db', '--data-dir', '/srv/d'];
+  const [given, set] = [await globals([...flags, 'hi']), await globals(['hi'], environment)];
+  expect(set).toMatchObject({ provider: { value: 'scripted', source: 'environment' }, context: 16_000 });
+  expect([set.database?.value, set.dataDir?.value, set.context]).toEqual([
+    given.database?.value,
+    given.dataDir?.value,
+    given.context,
+  ]);
+  await expect(globals(['hi'], { REINS_CONTEXT: 'much' })).rejects.toThrow('REINS_CONTEXT: ');
+});
+
 test('a bad variable is named as the source', async () => {
   await expect(globals(['hi'], { REINS_TIMEOUT: '5' })).rejects.toThrow('REINS_TIMEOUT: "5" is not a duration');
   await expect(globals(['hi'], { REINS_ON_ASK: 'maybe' })).rejects.toThrow(
