@@ -130,7 +130,10 @@ export function createProgress(
         }
         break;
       case 'model_retry':
-        if (lines) say(`${event.model}: ${event.message}; trying again in ${Math.ceil(event.wait_ms / 1000)} s`);
+        if (lines) {
+          const seconds = Math.ceil(event.wait_ms / 1000);
+          say(`${event.model}: ${event.message} (${event.class}); trying again in ${seconds} s`);
+        }
         break;
       case 'print':
         if (!terminal.quiet) terminal.err(`${context.safe(event.text)}\n`);

@@ -49,6 +49,13 @@ test('no waiting line is drawn under a question that stands on the terminal', ()
   expect(said).toEqual([]);
 });
 
+test('a model call that is tried again is told with its class and the seconds until then', () => {
+  const message = 'backend "far" answered 429: slow down';
+  const retry = { kind: 'model_retry', class: 'rate_limit', message, wait_ms: 1500, next_attempt: 2, model: 'm' };
+  progress.event(retry as unknown as RunEvent);
+  expect(lines).toEqual([`m: ${message} (rate_limit); trying again in 2 s\n`]);
+});
+
 test('an answer that comes from elsewhere is waited for without counting bytes', () => {
   progress.event({ kind: 'ask' } as unknown as RunEvent);
   vi.advanceTimersByTime(9000);
