@@ -84,3 +84,41 @@ test('a tool server that wants a sign-in is told with what signs in, and one tha
     '[warning] mcp_unreachable | reins mcp test cloud',
   ]);
 });
+
+test('the command of a finding about models removes it, one after another, until a run can begin', async () => {
+  const list = { object: 'list', data: [{ id: 'm', object: 'model' }] };
+  const engine = createHttpServer((_request, response) => response.end(JSON.stringify(list))).listen(0, '127.0.0.1');
+  await once(engine, 'listening');
+  const url = `http://127.0.0.1:${(engine.address() as AddressInfo).port}/v1`;
+  for (const key of ['default-model', 'default-provider']) await world.run(['config', 'unset', key]);
+  expect((await world.run(['backend', 'add', 'far', '--type', 'openai-compatible', '--url', url])).code).toBe(0);
+  type Issue = { readonly code: string; readonly category: string; readonly cliCommand: string };
+  const issues = async (): Promise<readonly Issue[]> =>
+    JSON.parse((await world.run(['doctor', '--json'])).stdout).issues.filter(({ category }: Issue) =>
+      ['defaults', 'registration', 'health'].includes(category),
+    );
+  /** Runs the command of the first finding until there is none. @returns what was found, with what removed it */
+  const mend = async (): Promise<readonly string[]> => {
+    const mended: string[] = [];
+    for (let found = await issues(); found[0] !== undefined && mended.length < 9; ) {
+      const { code, cliCommand } = found[0];
+      mended.push(`${code}: ${cliCommand}`);
+      expect((await world.run(cliCommand.split(' ').slice(1))).code).toBe(0);
+      found = await issues();
+      expect(found.map((issue) => issue.code)).not.toContain(code);
+    }
+    return mended;
+  };
+  expect(await mend()).toEqual([
+    'missing_default_model: reins config set default-model m',
+    'missing_default_provider: reins config set default-provider openai-compatible',
+  ]);
+  await world.run(['config', 'set', 'default-model', 'gone']);
+  await world.run(['model', 'add', 'm', '--context', '4k']);
+  expect(await mend()).toEqual([
+    'default_model_not_available: reins config set default-model m',
+    'context_small: reins model set-context m --context 16k',
+  ]);
+  engine.closeAllConnections();
+  engine.close();
+});
