@@ -187,7 +187,10 @@ export function createMcpServers(deps: McpServersDeps) {
       return view(find(input.name));
     },
 
-    /** Changes what was said; each map is replaced whole. @throws RuntimeError not_found, usage */
+    /**
+     * Changes what was said; each map is replaced whole. A client that is named ends the sign-in of the one before.
+     * @throws RuntimeError not_found, usage
+     */
     async updateMcpServer(input: GivenMcpFields & { readonly name: string }): Promise<Changed> {
       const { name } = find(input.name);
       const entry = { registry: 'mcp', name, change: 'updated' };
@@ -197,6 +200,8 @@ export function createMcpServers(deps: McpServersDeps) {
         const fields = withKept(input, row);
         checkMcpFields(transportOf(row), fields);
         store.update(withFields(row, fields, now()));
+        // A client that is registered anew belongs to no authorisation server yet.
+        if (input.oauth_client_id !== null) store.putSignIn(row.id, { client: null, token: null }, now());
       });
       const changed = find(name);
       return { server: await view(changed), warnings: warningsOf(changed, deps.secrets.isSet) };

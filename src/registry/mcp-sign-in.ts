@@ -140,6 +140,7 @@ export function createSignIns(deps: SignInDeps) {
       const result = await withFetch(row, signal, (fetch) =>
         signIn(
           {
+            name: row.name,
             serverUrl: row.url ?? '',
             fetch,
             client: id === null ? null : { id, secret },

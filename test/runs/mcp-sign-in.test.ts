@@ -284,6 +284,33 @@ describe('signing in to a tool server', () => {
     });
   });
 
+  it('sends the secret of a registered client to no other authorisation server than the one it belongs to', async () => {
+    const { transport: _t, command: _c, args: _a, cwd: _d, url: _u, pin_command: _p, ...unsaid } = nothingSaid;
+    const update = (over: object) => app.client.updateMcpServer({ ...unsaid, name: 'cloud', ...over } as never);
+    await update({ oauth_client_id: 'reins-at-acme' });
+    await untilFree(49152);
+    await signIn();
+    const other = await fakeOauth();
+    try {
+      fake.issuer = new URL(other.url).origin;
+      await untilFree(49152);
+      await expect(signIn()).rejects.toMatchObject({
+        code: 'mcp_error',
+        message:
+          `it names the authorisation server ${fake.issuer} now, and the client "reins-at-acme" belongs to ` +
+          `${new URL(fake.url).origin}; where that is meant: reins mcp update cloud --oauth-client-id reins-at-acme`,
+      });
+      await app.client.signOutMcpServer({ name: 'cloud' });
+      await expect(signIn()).rejects.toMatchObject({ code: 'mcp_error' });
+      expect([fake.tokenRequests.length, other.tokenRequests]).toEqual([1, []]);
+      await update({ oauth_client_id: 'reins-at-acme' });
+      await signIn();
+      expect(other.tokenRequests).toHaveLength(1);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('is forgotten by signing out, and with the server', async () => {
     await signIn();
     expect(await app.client.signOutMcpServer({ name: 'cloud' })).toEqual({ signed_out: true });

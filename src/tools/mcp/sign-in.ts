@@ -27,6 +27,8 @@ export type Tokens = {
 };
 
 export type SignInOptions = {
+  /** Of the registration, for what an operator can do. */
+  readonly name: string;
   readonly serverUrl: string;
   readonly fetch: Fetch;
   /** A client that the operator has registered; null = one is registered now. */
@@ -54,6 +56,7 @@ export async function signIn(
   const { fetch } = options;
   const found = await findSignInServer(options, auth);
   const { metadata, server, resource, scope } = found;
+  checkBinding(options, server);
   const state = randomBytes(24).toString('base64url');
   const listener = await listenForAnswer(state, metadata?.issuer ?? null, options.client === null);
   try {
@@ -122,6 +125,19 @@ export async function refreshTokens(
     if (error instanceof OAuthError && !passing.some((one) => error instanceof one)) return null;
     throw asRefusal(error);
   }
+}
+
+/**
+ * A client that the operator has registered belongs to the authorisation server that it was first used with. The server
+ * whose tools are wanted names that one anew each time, and could have the client's secret sent wherever it likes.
+ */
+function checkBinding({ name, client, before }: SignInOptions, server: string): void {
+  if (client === null || before === null || before.dynamic) return;
+  if (before.information.client_id !== client.id || before.authorization_server === server) return;
+  throw refused(
+    `it names the authorisation server ${server.slice(0, 200)} now, and the client "${client.id}" belongs to ` +
+      `${before.authorization_server}; where that is meant: reins mcp update ${name} --oauth-client-id ${client.id}`,
+  );
 }
 
 async function clientOf(

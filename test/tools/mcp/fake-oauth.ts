@@ -14,6 +14,8 @@ export type FakeOauth = {
   /** Scopes without which no tool is called. */
   wants: string | null;
   metadata: Record<string, unknown>;
+  /** The authorisation server that it names; null: itself. */
+  issuer: string | null;
   /** Answers with a page wherever nothing of this is, and describes itself at `/about` alone. */
   hasPages: boolean;
   /** A path whose requests get no answer. */
@@ -51,6 +53,7 @@ export async function fakeOauth(): Promise<FakeOauth> {
     wants: null,
     hasPages: false,
     silentAt: null,
+    issuer: null,
     answersToken: null,
     metadata: {
       issuer: origin,
@@ -85,7 +88,11 @@ export async function fakeOauth(): Promise<FakeOauth> {
     switch (url.pathname) {
       case '/about':
       case '/.well-known/oauth-protected-resource/mcp':
-        return json(response, { resource: fake.url, authorization_servers: [origin], scopes_supported: ['tools'] });
+        return json(response, {
+          resource: fake.url,
+          authorization_servers: [fake.issuer ?? origin],
+          scopes_supported: ['tools'],
+        });
       case '/.well-known/oauth-authorization-server':
         return json(response, fake.metadata);
       case '/register': {
