@@ -17,6 +17,10 @@ export function realPath(path: string): string {
   return walk(path);
 }
 
+/** Whether a real path is a directory or below it; both as `realPath` gives them. */
+export const isInside = (path: string, root: string): boolean =>
+  path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`);
+
 /** What one call sees of the file system: every name is looked at once. */
 export type Sight = {
   /** As `realPath`. */

@@ -12,7 +12,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { objectNameBytes } from '../policy/git.ts';
 import type { Repository } from '../schema/policy.ts';
 import { namesOutside } from './index-names.ts';
-import { realPath } from './real-path.ts';
+import { isInside, realPath } from './real-path.ts';
 
 /** Largest configuration file that is read (02 §9.8). */
 const maxBytes = 1_048_576;
@@ -83,10 +83,6 @@ function isRepository(own: string, common: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isInside(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`);
 }
 
 /**

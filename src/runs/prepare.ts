@@ -1,4 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { isInside, realPath } from '../gate/real-path.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Notice } from '../schema/event.ts';
 import { type Instructions, type InstructionsSource, instructionsVariable } from '../schema/instructions.ts';
@@ -47,6 +49,7 @@ export async function prepareRun(
   const settings = deps.settings();
   deps.knowSecrets();
   const { root, confined } = rootOf(deps, input.allowed_dir);
+  if (given.stored === undefined) checkAllowedDirs(chain, root);
   const defaults = await deps.defaults({ model: input.model, provider: input.provider });
   let first: RouteName | null = null;
   const named = chain.has_model_task ? chain.modelNames(input.variables, defaults) : null;
@@ -219,6 +222,16 @@ function rootOf(deps: PrepareDeps, allowedDir: string | null): { root: string; c
   }
   const flag = allowedDir === null ? 'the workspace root' : '--local-exec-allowed-dir';
   throw new RuntimeError('usage', `${flag} ${given} is not a directory`);
+}
+
+/** A chain narrows the root and never leaves it (05 §2.7). What is not there yet may be made by the run. */
+function checkAllowedDirs({ id, path, allowed_dirs }: RunnableChain, root: string): void {
+  for (const { at, directory } of allowed_dirs) {
+    if (isInside(realPath(isAbsolute(directory) ? directory : `${root}/${directory}`), root)) continue;
+    const where = `${path ?? id}:${at}`;
+    const message = `The chain is not valid: ${JSON.stringify(directory)} is outside the root ${root} at ${where}`;
+    throw new RuntimeError('chain_invalid', message, { data: { path: at, root } });
+  }
 }
 
 function wideRoot(deps: PrepareDeps, root: string): string[] {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { type AllowedDir, allowedDirs } from '../chain/allowed-dirs.ts';
 import { readChain } from '../chain/document.ts';
 import { chainGraph } from '../chain/graph.ts';
 import { type ModelNames, modelNames } from '../chain/model-names.ts';
@@ -66,6 +67,8 @@ export type RunnableChain = {
   mayUse(provider: string, tool?: string): boolean;
   /** The most that a task lets a model answer, in tokens; null where none says so, or in words that only a run knows. */
   readonly max_tokens: number | null;
+  /** Where its tasks narrow the root, as far as that is known before a run. */
+  readonly allowed_dirs: readonly AllowedDir[];
   /** What `chain vet` would warn of, as what the chain has: `3 warnings`; null where it does not. */
   readonly caution: string | null;
   readonly warnings: readonly string[];
@@ -82,6 +85,7 @@ const factsOf = (chain: Chain, text: string) => ({
   modelNames: (...given: ModelNamesArguments) => modelNames(chain, ...given),
   mayUse: (provider: string, tool?: string) => mayUse(chain, provider, tool),
   max_tokens: mostTokens(chain),
+  allowed_dirs: allowedDirs(chain),
 });
 
 function mostTokens({ tasks }: Chain): number | null {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { RunEvent } from '../../src/schema/event.ts';
@@ -301,4 +301,51 @@ it('needs the models that its variables name, not the default that nothing uses'
   expect(await run({})).toMatchObject({
     error: { class: 'task_error', message: expect.stringContaining('the variable writer is not set; pass --var') },
   });
+});
+
+it.each([
+  ['local_fs', '..'],
+  ['local_shell', '/'],
+  ['local_fs', 'elsewhere/below'],
+])('does not begin where a task would leave the root (%s, %s)', async (provider, directory) => {
+  const chain = {
+    id: 'c',
+    tasks: [
+      { id: 'first', handler: 'noop', transition: { branches: [{ operator: 'default', goto: 'read' }] } },
+      {
+        id: 'read',
+        handler: 'tools',
+        tools: { name: 'local_fs', tool_name: 'read_file', args: { path: 'note.txt' } },
+        execute_config: { tools_policies: { [provider]: { _allowed_dir: directory } } },
+        transition: { branches: [{ operator: 'default', goto: 'end' }] },
+      },
+    ],
+  };
+  app = await scriptedApp({ turns: [], chain });
+  const root = realpathSync(app.place.workspace);
+  symlinkSync('/etc', join(root, 'elsewhere'));
+  await expect(app.start()).rejects.toMatchObject({
+    code: 'chain_invalid',
+    message: expect.stringMatching(
+      /^The chain is not valid: ".*" is outside the root .* at .*:\$\.tasks\[1\]\.execute_config\.tools_policies\.local_\w+\._allowed_dir$/,
+    ),
+  });
+  expect(app.rows('SELECT id FROM runs')).toEqual([]);
+});
+
+it('begins where a task is narrowed to what the run may make itself', async () => {
+  const chain = {
+    id: 'c',
+    tasks: [
+      {
+        id: 'read',
+        handler: 'tools',
+        tools: { name: 'local_fs', tool_name: 'read_file', args: { path: 'note.txt' } },
+        execute_config: { tools_policies: { local_fs: { _allowed_dir: 'later' } } },
+        transition: { branches: [{ operator: 'default', goto: 'end' }] },
+      },
+    ],
+  };
+  app = await scriptedApp({ turns: [], chain });
+  expect(await app.run()).toMatchObject({ status: 'failed' });
 });

@@ -64,6 +64,7 @@ describe('the chain of a run', () => {
       source: text,
       text: JSON.parse(text),
       caution: null,
+      allowed_dirs: [],
       max_tokens: null,
       debug: false,
       has_model_task: false,
