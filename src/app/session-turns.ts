@@ -64,7 +64,7 @@ export function openSessionTurns(input: SessionTurnsInput) {
     if (run.kind === 'compact') return compaction.resumed(run);
     return run.session_id === null ? null : resumedTurn(sessions, run.session_id, run.id);
   };
-  const left: ResumeDeps['left'] = (head, note) => leaveTurnOf({ ...store, now, mask }, head, note);
+  const left: ResumeDeps['left'] = (head, failure) => leaveTurnOf({ ...store, now, mask }, head, failure);
   const { compactSession, forkWithSummary } = compaction;
   return {
     ...createChat({ ...store, free, service, now, mask }),

@@ -11,7 +11,7 @@ export type FailedAttemptDeps = {
   readonly lostRuns: Pick<LostRuns, 'end'>;
   readonly feed: Pick<Feed, 'commit'>;
   /** What a run leaves behind where it belongs, with a note for people; in the transaction that ends it. */
-  readonly left: (head: RunHead, note: string) => void;
+  readonly left: (head: RunHead, failure: RunFailure) => void;
   readonly mask: <T>(value: T) => T;
   readonly now: () => number;
 };
@@ -58,8 +58,7 @@ export function noteFailedAttempt(deps: FailedAttemptDeps, runId: string, error:
       if (head === undefined || head.ended_at !== null || isDriven(head, now())) return 0;
       const failed = runs.failAttempt(runId, failure.message);
       if (failed >= mostAttempts) {
-        const note = `failed (${failure.class}): ${failure.message}`;
-        deps.lostRuns.end(runId, { status: 'failed', error: failure }, () => deps.left(head, note));
+        deps.lostRuns.end(runId, { status: 'failed', error: failure }, () => deps.left(head, failure));
       }
       return failed;
     });

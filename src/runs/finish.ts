@@ -167,8 +167,8 @@ function tellSession(deps: FinishDeps, { live, outcome, output, rests }: Ending,
   const { status, error } = outcome;
   // A thread that was ended could not say what became of them.
   if (!rests && output.type === null) turn.closeCalls(deps.calls.results(gate.ref.run_id), deps.mask, at);
-  if (error !== null) turn.note(`failed (${shownClass(error.class)}): ${error.message}`, at);
-  else if (status === 'cancelled' || status === 'interrupted') turn.note('interrupted', at);
+  if (error !== null) turn.note(error, at);
+  else if (status === 'cancelled' || status === 'interrupted') turn.note(null, at);
   else if (output.type !== null && (status === 'completed' || status === 'exhausted')) {
     turn.output({ status, type: output.type, text: output.text }, at);
   }

@@ -2,7 +2,7 @@ import type { GateRun } from '../gate/run.ts';
 import type { TurnDefaults } from '../gate/turn.ts';
 import type { Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
-import type { RunKind, RunStarted, StartRun } from '../schema/run.ts';
+import type { RunFailure, RunKind, RunStarted, StartRun } from '../schema/run.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Said } from '../store/messages.ts';
 import type { RunSources } from '../tools/source.ts';
@@ -58,17 +58,25 @@ export type RunOutput = {
   readonly text: string;
 };
 
+/** A message that a run has added; `usage` is that of the model's turn that it came from, null where it came from none. */
+export type SaidMessage = {
+  readonly payload: string;
+  readonly role: string;
+  readonly interrupted: boolean;
+  readonly usage: Usage | null;
+};
+
 /** The session's side of a run (07 §2.3, §2.9). Every method runs inside the caller's transaction. */
 export type SessionTurn = {
   readonly session_name: string;
   /** A complete message that the run added; replaces the partial text, if any. */
-  message(payload: string, role: string, interrupted: boolean, at: number): void;
+  message(said: SaidMessage, at: number): void;
   /** Results for the calls of the run that have none, from what is recorded of them. */
   closeCalls(recorded: ReturnType<Calls['results']>, mask: <T>(value: T) => T, at: number): void;
   /** What was received so far, stored at least every 2 s. */
   partial(said: Said, at: number): void;
   /** What the chain came to; the messages of a history have been stored one by one. */
   output(output: RunOutput, at: number): void;
-  /** What people see of a turn that did not complete. */
-  note(text: string, at: number): void;
+  /** What people see of a turn that did not complete. @param failure null where it was stopped */
+  note(failure: RunFailure | null, at: number): void;
 };

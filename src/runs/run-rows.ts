@@ -1,6 +1,6 @@
 import type { Gate } from '../gate/call.ts';
 import type { EngineEvent } from '../schema/event.ts';
-import { addUsage, type Message } from '../schema/message.ts';
+import { addUsage, type Message, type Usage } from '../schema/message.ts';
 import type { NumberedMessage } from '../schema/run-record.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import { takenOver } from '../store/run-leases.ts';
@@ -42,6 +42,9 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
   let held: Held | null = null;
   let timer: NodeJS.Timeout | undefined;
   let usage = live.usedBefore;
+  /** Of a model's turn whose message has not come yet. */
+  let turnUsage: Usage | null = null;
+  const usageOf = new WeakMap<SaidEvent, Usage>();
   let last: NumberedMessage | null = null;
   const room = createStepRoom(() => (live.job.resume === null ? 0 : deps.runs.stepBytes(runId)));
 
@@ -49,6 +52,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
   const note = (event: SaidEvent): void => {
     if (event.kind === 'turn_usage') {
       usage = addUsage(usage, event.usage);
+      turnUsage = event.usage;
       gate.counters = {
         ...gate.counters,
         turns: gate.counters.turns + 1,
@@ -62,6 +66,10 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
       live.retried = event.message;
     } else if (event.kind === 'message') {
       live.retried = null;
+      // What a message of part of an answer has cost is not known.
+      const { role, interrupted } = event.message;
+      if (turnUsage !== null && role === 'assistant' && interrupted !== true) usageOf.set(event, turnUsage);
+      turnUsage = null;
     }
   };
 
@@ -90,7 +98,9 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
         deps.runs.appendMessage(runId, event.number, payload);
         last = { number: event.number, message };
         if (event.working === true) return;
-        live.turn?.message(payload, event.message.role, event.message.interrupted === true, deps.now());
+        const { role, interrupted } = event.message;
+        const said = { payload, role, interrupted: interrupted === true, usage: usageOf.get(event) ?? null };
+        live.turn?.message(said, deps.now());
         break;
       }
       default:

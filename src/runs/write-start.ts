@@ -126,6 +126,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
         run_kind: prepared.kind,
         cwd: workspace.cwd,
         tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
+        ...(start.parent === undefined ? {} : { parent_run_id: start.parent.run_id }),
         ...(instructions.length === 0 ? {} : { instructions }),
       });
       const notices = [prepared, ...prepared.sources.opened].flatMap((from) => from.notices);

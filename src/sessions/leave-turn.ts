@@ -1,3 +1,4 @@
+import type { RunFailure } from '../schema/run.ts';
 import type { Calls } from '../store/calls.ts';
 import type { RunHead } from '../store/runs.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
@@ -19,18 +20,18 @@ export function leaveTurn(
   deps: LeaveDeps,
   session: SessionRow,
   head: Pick<RunHead, 'id' | 'kind'>,
-  note = 'interrupted',
+  failure: RunFailure | null = null,
 ): void {
   if (head.kind === 'compact') return;
   const { sessions, calls, now, mask } = deps;
   const runId = head.id;
   const turn = turnOf(sessions, session, runId);
   turn.closeCalls(calls.results(runId), mask, now());
-  turn.note(note, now());
+  turn.note(failure, now());
 }
 
 /** The same for any run: one that belongs to no session leaves nothing there. */
-export function leaveTurnOf(deps: LeaveDeps, head: RunHead, note?: string): void {
+export function leaveTurnOf(deps: LeaveDeps, head: RunHead, failure: RunFailure | null = null): void {
   const session = head.session_id === null ? undefined : deps.sessions.byId(head.session_id);
-  if (session !== undefined) leaveTurn(deps, session, head, note);
+  if (session !== undefined) leaveTurn(deps, session, head, failure);
 }

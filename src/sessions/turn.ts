@@ -1,4 +1,5 @@
 import type { SessionTurn } from '../runs/live-run.ts';
+import { shownClass } from '../schema/errors.ts';
 import type { Message } from '../schema/message.ts';
 import { type NewMessage, partialId } from '../store/messages.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
@@ -23,9 +24,10 @@ export function turnOf(sessions: Sessions, session: SessionRow, runId: string): 
   });
   const text = (content: string, role: Message['role'], at: number, rest: Partial<Message> = {}): string =>
     JSON.stringify({ id: ulid(at), role, content, timestamp: new Date(at).toISOString(), ...rest } satisfies Message);
-  const message: SessionTurn['message'] = (payload, role, interrupted, at) => {
+  const message: SessionTurn['message'] = ({ payload, role, interrupted, usage }, at) => {
     const id = `${runId}-${ulid(at)}`;
-    const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete' }, at);
+    const spent = usage === null ? {} : { tokens_in: usage.input_tokens, tokens_out: usage.output_tokens };
+    const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete', ...spent }, at);
     // In the place of what had been stored of it while it arrived, if anything was.
     if (role === 'assistant') sessions.putMessage(session.id, stored, openId);
     else sessions.appendMessage(session.id, stored);
@@ -37,7 +39,8 @@ export function turnOf(sessions: Sessions, session: SessionRow, runId: string): 
       // Rows that hold no message are left out by the query.
       const messages = sessions.ofRun(session.id, runId).map((payload) => JSON.parse(payload) as Message);
       for (const result of openResults(messages, recorded, at)) {
-        message(JSON.stringify(mask(result)), result.role, false, at);
+        const payload = JSON.stringify(mask(result));
+        message({ payload, role: result.role, interrupted: false, usage: null }, at);
       }
     },
     partial({ text: content, thinking }, at) {
@@ -49,9 +52,21 @@ export function turnOf(sessions: Sessions, session: SessionRow, runId: string): 
       if (type === 'chat_history') return;
       sessions.appendMessage(session.id, row(`${runId}-output`, text(content, 'assistant', at), {}, at));
     },
-    note(content, at) {
+    note(failure, at) {
+      const error = failure === null ? null : { class: shownClass(failure.class), message: failure.message };
+      const payload = text(
+        error === null ? 'interrupted' : `failed (${error.class}): ${error.message}`,
+        'assistant',
+        at,
+      );
+      const stored = row(
+        `${runId}-note`,
+        payload,
+        { kind: 'note', error: error === null ? null : JSON.stringify(error) },
+        at,
+      );
       // A run that was stopped in order has left its note already; it keeps its place.
-      sessions.putMessage(session.id, row(`${runId}-note`, text(content, 'assistant', at), { kind: 'note' }, at));
+      sessions.putMessage(session.id, stored);
     },
   };
 }

@@ -102,6 +102,8 @@ describe('an agent that the policy lets answer', () => {
     expect(agentRuns(running)).toEqual([
       { status: 'completed', mission_id: result.run_id, parent_run_id: result.run_id, session_id: null },
     ]);
+    const started = "SELECT json_extract(data, '$.parent_run_id') AS parent FROM events WHERE kind = 'chain_started'";
+    expect(running.rows(`${started} ORDER BY cursor`)).toEqual([{ parent: null }, { parent: result.run_id }]);
     expect(running.rows("SELECT json_extract(body, '$.by') AS by FROM audit WHERE type = 'verdict'")).toEqual([
       { by: 'agent:judge' },
     ]);
