@@ -5,7 +5,7 @@ import { readChain } from '../chain/document.ts';
 import { chainGraph } from '../chain/graph.ts';
 import { type ModelNames, modelNames } from '../chain/model-names.ts';
 import { mayUse } from '../chain/providers.ts';
-import { type Chain, isModelHandler } from '../schema/chain.ts';
+import { type Chain, type Finding, isModelHandler } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ChainGraph } from '../schema/document-views.ts';
 import type { ChainRow, ChainVetFile } from '../schema/overlay.ts';
@@ -28,7 +28,7 @@ import {
   isOther,
 } from './find-chain.ts';
 import { realOf, realPlaceOf } from './paths.ts';
-import { isPlanChainUse, planChainFindings } from './plan-chains.ts';
+import { isPlanChainUse, planChainFindings, planUseOf } from './plan-chains.ts';
 import { isShippedChain, type ShippedChainName, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
@@ -212,6 +212,19 @@ export function createChains(deps: ChainDeps) {
     };
   };
 
+  /** What loading the file would refuse and warn of, also where only a plan loads it. */
+  const vetted = async ({
+    path,
+    bytes,
+  }: {
+    readonly path: string;
+    readonly bytes: Uint8Array | string;
+  }): Promise<readonly Finding[]> => {
+    const { chain, findings } = await read(bytes);
+    const use = planUseOf(path);
+    return chain === null || use === null ? findings : [...findings, ...planChainFindings(use, chain)];
+  };
+
   return {
     /**
      * Loads the chain of a run. @throws RuntimeError chain_not_found, chain_untrusted with `{kind, path, sha256, bytes}`,
@@ -293,7 +306,7 @@ export function createChains(deps: ChainDeps) {
       const files: ChainVetFile[] = [];
       for (const name of wanted) {
         const found = open(name);
-        const findings = found.ok ? (await read(found.bytes)).findings : [unreadableFinding(found)];
+        const findings = found.ok ? await vetted(found) : [unreadableFinding(found)];
         files.push({ path: found.path, worst: worstOf(findings), findings });
       }
       return files;

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { readEntry } from '../chain/allowlist.ts';
 import type { Chain, Finding, Task } from '../schema/chain.ts';
 
@@ -10,6 +11,11 @@ export const planChainFiles = {
   summarizer: 'chain-step-summarizer.json',
   explorer: 'chain-plan-explorer.json',
 } as const satisfies Readonly<Record<PlanChainUse, string>>;
+
+/** What a plan would play a file as, which is found by its name; null for any other file. */
+export const planUseOf = (path: string): PlanChainUse | null =>
+  // True because these are the keys of the table.
+  (Object.keys(planChainFiles) as PlanChainUse[]).find((use) => planChainFiles[use] === basename(path)) ?? null;
 
 export const isPlanChainUse = (use: string): use is PlanChainUse => Object.hasOwn(planChainFiles, use);
 

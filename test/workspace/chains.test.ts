@@ -237,4 +237,14 @@ describe('listing, showing and vetting', () => {
     ]);
     await expect(chains().vetChains({ paths: ['none.json'] })).rejects.toMatchObject({ code: 'chain_not_found' });
   });
+
+  it('vets a chain of plans by what a plan asks of it', async () => {
+    const path = put(dataDir, 'chain-planner.json', chain('planner'));
+    put(dataDir, 'other.json', chain('other'));
+    const unfit = { severity: 'error', code: 'unfit_for_plans', path: '/tasks/0/handler' };
+    expect(await chains().vetChains({ paths: ['.reins/chain-planner.json', 'other'] })).toMatchObject([
+      { path, worst: 'error', findings: [unfit] },
+      { worst: 'ok', findings: [] },
+    ]);
+  });
 });
