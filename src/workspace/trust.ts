@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import type { TrustKind, TrustRow } from '../schema/overlay.ts';
@@ -52,8 +52,7 @@ export function createTrust(deps: TrustDeps) {
     const unlock = await lockFile(`${path}.lock`, deps.now);
     try {
       const entries = edit(load());
-      // The oldest decisions go first: whoever still needs one is asked again.
-      const kept = entries.slice(-maxEntries);
+      const kept = withinLimit(entries);
       writeAtomic(path, `[\n${kept.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`, 0o600);
     } finally {
       unlock();
@@ -121,6 +120,23 @@ export function createTrust(deps: TrustDeps) {
 }
 
 export type Trust = ReturnType<typeof createTrust>;
+
+/** Of too many decisions the oldest that nothing uses go first (11 §4.2), then the oldest: who needs one is asked again. */
+function withinLimit(entries: readonly TrustEntry[]): readonly TrustEntry[] {
+  const tooMany = entries.length - maxEntries;
+  if (tooMany <= 0) return entries;
+  const places = new Set<string>();
+  const used = new Set<TrustEntry>();
+  for (const entry of entries.toReversed()) {
+    const place = JSON.stringify([entry.kind, entry.root, entry.path]);
+    // A later decision has replaced it, or its file is gone.
+    if (!places.has(place) && existsSync(join(entry.root, entry.path))) used.add(entry);
+    places.add(place);
+  }
+  const inOrder = [...entries.filter((entry) => !used.has(entry)), ...entries.filter((entry) => used.has(entry))];
+  const dropped = new Set(inOrder.slice(0, tooMany));
+  return entries.filter((entry) => !dropped.has(entry));
+}
 
 const insideRoot = (subject: { readonly root: string; readonly path: string }): string =>
   relative(subject.root, realOf(subject.path));

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processOwner } from '../../src/store/owner.ts';
 import { createTrust, type TrustSubject } from '../../src/workspace/trust.ts';
@@ -116,6 +116,28 @@ describe('trust', () => {
     expect(trust.list()).toHaveLength(10_000);
     expect(trust.list()[0]?.path).toBe('.reins/1.json');
     expect(trust.isTrusted(subject())).toBe(true);
+  });
+
+  it('drops what nothing uses any more before what is used, however old', async () => {
+    const used = subject();
+    mkdirSync(dirname(used.path), { recursive: true });
+    writeFileSync(used.path, 'x');
+    const trust = trustIn();
+    await trust.add([used], 'command');
+    const [first] = trust.list();
+    const gone = Array.from({ length: 9_999 }, (_, index) => ({ ...first, path: `.reins/gone-${index}.json` }));
+    writeFileSync(file(), JSON.stringify([first, ...gone]), { mode: 0o600 });
+    const firstPaths = () =>
+      trust
+        .list()
+        .slice(0, 2)
+        .map(({ path }) => path);
+    await trust.add([{ ...used, path: file() }], 'command');
+    expect(firstPaths()).toEqual(['.reins/default-run-chain.json', '.reins/gone-1.json']);
+    // Another content at the same place: the decision about the one before is used no more.
+    await trust.add([{ ...used, sha256: 'd'.repeat(64) }], 'command');
+    expect(firstPaths()).toEqual(['.reins/gone-1.json', '.reins/gone-2.json']);
+    expect(trust.list()).toHaveLength(10_000);
   });
 
   it('takes over the lock of a process that is gone, and refuses one that is held', async () => {
