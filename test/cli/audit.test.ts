@@ -64,6 +64,8 @@ describe('the audit log', () => {
   test('is listed newest first, by run, type and tools', async () => {
     const { stdout } = await world.run(['audit', 'list', '--json']);
     const { rows, total } = JSON.parse(stdout);
+    // As every time in JSON (03); an export has it as it is hashed.
+    expect(rows[0].at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(rows).toHaveLength(total);
     expect(rows.map(({ seq }: { seq: number }) => seq)).toEqual(rows.map((_: unknown, index: number) => total - index));
     const [last] = rows;
@@ -233,7 +235,8 @@ describe('the audit log', () => {
 
   test('takes nobody else at his word who says that it is a backup, and no broken log for one', async () => {
     const { rows } = JSON.parse((await world.run(['audit', 'list', '--json'])).stdout);
-    const [{ seq, hash, at }, , before] = rows;
+    const [{ seq, hash, at: listed }, , before] = rows;
+    const at = Date.parse(listed);
     tamper(`DELETE FROM audit WHERE seq > ${before.seq}`);
     const db = new Database(dbPath());
     const body = canonicalJson({

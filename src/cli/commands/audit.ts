@@ -1,5 +1,6 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { auditLine, lossText } from '../../view/audit-line.ts';
+import { stamp } from '../../text/stamp.ts';
 import { plural } from '../../view/format.ts';
 import { confirmed } from '../confirm.ts';
 import type { Handler } from '../context.ts';
@@ -21,7 +22,8 @@ const list: Handler = async (context) => {
     limit: flags.number('limit') ?? 100,
   });
   if (context.globals.format !== 'text') {
-    await context.printJson({ rows, total });
+    // Read by people and scripts; what the hashes are over is in an export.
+    await context.printJson({ rows: rows.map((row) => ({ ...row, at: stamp(row.at) })), total });
     return 0;
   }
   if (rows.length === 0) {
