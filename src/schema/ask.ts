@@ -109,6 +109,10 @@ export type Preview = {
     readonly port: string;
     readonly path: string;
     readonly method: string;
+    /** Names of the headers that the call sets; absent in what was asked before they were kept. */
+    readonly headers?: readonly string[];
+    /** Of the body; null without one. */
+    readonly body_bytes?: number | null;
   };
   readonly paths?: readonly {
     readonly given: string;

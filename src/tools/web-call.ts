@@ -85,9 +85,17 @@ function hostOfEntry(entry: string): string {
   return typeof target === 'string' ? entry.toLowerCase() : target.host;
 }
 
-export function previewCall({ target, method }: WebFacts): Preview {
+export function previewCall({ target, method, headers, body }: WebFacts): Preview {
   const { url, host, port } = target;
   return {
-    url: { scheme: url.protocol.slice(0, -1), host, port: String(port), path: url.pathname + url.search, method },
+    url: {
+      scheme: url.protocol.slice(0, -1),
+      host,
+      port: String(port),
+      path: url.pathname + url.search,
+      method,
+      headers: Object.keys(headers),
+      body_bytes: body?.bytes.length ?? null,
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Ask } from '../../src/schema/ask.ts';
+import { askCard } from '../../src/view/ask-card.ts';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 let app: ScriptedApp | undefined;
@@ -12,6 +13,36 @@ const line = 'ssh -V\ntouch two | sh';
 const shell = call('local_shell.local_shell', { command: line });
 
 const verdict = (id: string) => ({ id, feedback: null, text: null, remember: null, binding: null });
+
+it('tells what a request would take along: the names of its headers, and how much', async () => {
+  const args = {
+    url: 'http://93.184.216.34:8080/in?a=1',
+    headers: { 'X-Key': 'k-value', Accept: '*/*' },
+    body: 'größe',
+  };
+  const running = await scriptedApp({
+    turns: [says('done', { tool: { count: 1 } }), calls([call('web.web_post', args)])],
+    policy: { default_action: 'approve', rules: [] },
+  });
+  app = running;
+  const { run_id } = await running.start({ on_ask: 'suspend' });
+  await running.client.awaitRun({ run_id });
+  const { asks } = await running.client.listAsks({
+    ...{ state: 'pending', kind: null, session: null, mission: null, by: null, limit: 10 },
+  });
+  const ask = await running.client.showAsk({ id: asks[0]?.id ?? '' });
+  expect(ask.preview.url).toEqual({
+    scheme: 'http',
+    host: '93.184.216.34',
+    port: '8080',
+    path: '/in?a=1',
+    method: 'POST',
+    headers: ['X-Key', 'Accept'],
+    body_bytes: 7,
+  });
+  const url = askCard(ask, Date.now()).parts.find(({ label }) => label === 'url');
+  expect(url?.lines).toEqual(['POST http://93.184.216.34:8080/in?a=1', 'headers X-Key, Accept; body 7 B']);
+});
 
 it('tells each command of a line whose loop has more readings than a card shows', async () => {
   const running = await scriptedApp({

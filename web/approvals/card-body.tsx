@@ -7,6 +7,7 @@ import { argumentLines, budgetOf, commandText, otherArgs, segmentsOf } from './c
 import { Reasons, Warnings } from './card-reasons.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Fold, foldedLines } from './folds.tsx';
+import { sendsLine } from '../../src/view/card-url.ts';
 
 export type CardPart = { readonly id: string; readonly total: number };
 
@@ -38,6 +39,7 @@ export function CardBody({
   readonly question: Question | null;
 } & Folds) {
   const { url } = card;
+  const sends = url === null ? null : sendsLine(url);
   const budget = budgetOf(card);
   return (
     <>
@@ -50,6 +52,11 @@ export function CardBody({
               <Safe text={`${url.method} ${url.scheme}://${url.host}:${url.port}${url.path}`} />
             </span>
           </Fact>
+          {sends === null ? null : (
+            <Fact label="Sends">
+              <Safe text={sends} />
+            </Fact>
+          )}
         </dl>
       )}
       {question !== null ? (
