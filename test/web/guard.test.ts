@@ -1,19 +1,26 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { call, calls, says } from '../support/scripted-app.ts';
 import { axeFaults, phone, type WebWorld, webWorld } from './world.ts';
+
+/** Of one run. */
+const turns = [
+  calls([call('local_fs.write_file', { path: 'note.txt', content: 'a note\n' })], { role: 'user' }),
+  says('Done.'),
+];
 
 let world: WebWorld;
 beforeAll(async () => {
   world = await webWorld({
-    turns: [
-      calls([call('local_fs.write_file', { path: 'note.txt', content: 'a note\n' })], { role: 'user' }),
-      says('Done.'),
-    ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
+    turns: [...turns, ...turns].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
     policy: { default_action: 'approve', rules: [] },
   });
 }, 60_000);
 afterAll(() => world?.close());
+// A file that is there already would have to be read before it is written.
+afterEach(() => rmSync(join(world.served.app.place.workspace, 'note.txt'), { force: true }));
 
 /** A press that begins as soon as the window was brought to the front, whatever the clock says. */
 const pressTooSoon = (page: Page, button: string): Promise<unknown> =>
@@ -23,6 +30,35 @@ const pressTooSoon = (page: Page, button: string): Promise<unknown> =>
     button.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
     button.click();
   })()`);
+
+it('takes the click of assistive technology behind the guard, and none at the end of a key held since before', async () => {
+  const run = await world.served.run();
+  const { ask_id } = await world.served.app.seen(run, 'ask');
+  const state = async () => (await world.served.client.getApproval({ id: ask_id })).state;
+  const page = await world.open(`/approvals/${ask_id}`);
+  const card = page.locator('article.card');
+  await card.getByRole('button', { name: 'Approve once' }).waitFor();
+  // A click that no key and no pointer began.
+  const clickAfter = (event: string) =>
+    page.evaluate(`(() => {
+      ${event};
+      document.querySelector('article.card .primary').click();
+    })()`);
+
+  await clickAfter(`dispatchEvent(new Event('focus'))`);
+  await expect.poll(() => card.getByRole('status').textContent()).toBe('Too soon: press it again.');
+  const clock = async () => Number(await page.evaluate('performance.now()'));
+  const start = await clock();
+  await expect.poll(async () => (await clock()) - start).toBeGreaterThan(1000);
+  await clickAfter(`dispatchEvent(new KeyboardEvent('keyup', { key: ' ' }))`);
+  expect(await state()).toBe('pending');
+  const press = async () => {
+    await clickAfter('');
+    return state();
+  };
+  await expect.poll(press, { interval: 700 }).toBe('approved');
+  expect(world.problems).toEqual([]);
+});
 
 it('says of a press that came too soon, and of Enter, what to do instead', async () => {
   const run = await world.served.run();

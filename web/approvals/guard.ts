@@ -1,4 +1,13 @@
-import { type KeyboardEvent, type PointerEvent, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type PointerEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 
 /** How long after it has appeared, moved or changed a card takes no answer (09 §8.7.6). */
 const guardMs = 400;
@@ -13,13 +22,18 @@ const insteadOfEnter = {
   card: 'Enter does not approve: press Space, or a on the card.',
   dialog: 'Enter does not approve: press Space, or a.',
 } as const;
+/** What a hand does. A key that is held to speak to assistive technology is none of it. */
+const inputs = ['keydown', 'keyup', 'pointerdown', 'pointerup'] as const;
+const modifiers: ReadonlySet<string> = new Set(['Alt', 'CapsLock', 'Control', 'Insert', 'Meta', 'Shift']);
+
 const tooSoon = 'Too soon: press it again.';
 
 export type Guard = {
   /** Does what a key of its own stands for, unless that was pressed too soon. */
   readonly key: (act: () => void) => void;
   /**
-   * What a button of an answer listens to: a press counts only when it began after the guard.
+   * What a button of an answer listens to: a press counts only when it began after the guard. What assistive technology
+   * presses is a click that nothing began: it counts where no key and no pointer did anything for as long as the guard.
    * @param byA where `a` does the same
    */
   readonly press: (
@@ -28,7 +42,7 @@ export type Guard = {
   ) => {
     readonly onPointerDown: (event: PointerEvent) => void;
     readonly onKeyDown: (event: KeyboardEvent) => void;
-    readonly onClick: () => void;
+    readonly onClick: (event: MouseEvent) => void;
   };
   /** Why the last press did nothing, for a while; the turn makes the same words something new, which is said again. */
   readonly hint: { readonly words: string; readonly turn: number } | null;
@@ -42,6 +56,7 @@ export type Guard = {
 export function useGuard(element: RefObject<HTMLElement | null>, version: string): Guard {
   const since = useRef(Number.POSITIVE_INFINITY);
   const pressed = useRef(false);
+  const lastInput = useRef(Number.NEGATIVE_INFINITY);
   const [hint, setHint] = useState<Guard['hint']>(null);
   const turn = useRef(0);
   const say = useCallback((words: string) => {
@@ -70,8 +85,13 @@ export function useGuard(element: RefObject<HTMLElement | null>, version: string
       restart();
     }, lookMs);
     window.addEventListener('focus', restart);
+    const note = (event: Event) => {
+      if (!('key' in event && modifiers.has(String(event.key)))) lastInput.current = performance.now();
+    };
+    for (const kind of inputs) window.addEventListener(kind, note, true);
     return () => {
       clearInterval(look);
+      for (const kind of inputs) window.removeEventListener(kind, note, true);
       window.removeEventListener('focus', restart);
     };
   }, [element, version]);
@@ -105,8 +125,9 @@ export function useGuard(element: RefObject<HTMLElement | null>, version: string
           if (!event.repeat) say(insteadOfEnter[byA]);
         } else if (event.key === ' ') pressed.current = !event.repeat && isArmed();
       },
-      onClick: () => {
-        const isMeant = pressed.current && isArmed();
+      onClick: ({ detail }) => {
+        const isBare = detail === 0 && performance.now() - lastInput.current >= guardMs;
+        const isMeant = (pressed.current || isBare) && isArmed();
         pressed.current = false;
         take(isMeant, act);
       },
