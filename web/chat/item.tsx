@@ -72,7 +72,7 @@ export const ItemView = memo(({ item, unsent, onAgain, onUse, newest, last, asks
     case 'assistant':
       return (
         <article className="said" aria-label="Reins">
-          <Markdown text={item.text} />
+          <Markdown text={item.text} find={find} />
           {item.state === 'streaming' ? <span className="pulse inline" aria-hidden="true" /> : null}
           {item.state === 'partial' ? <p className="tag warn">partial: it was interrupted</p> : null}
           {item.state === 'failed' ? <p className="tag danger">failed before it was complete</p> : null}
