@@ -141,6 +141,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       copies,
       calls: store.calls,
       thatSay: store.sessionsThatSay,
+      passages: store.passagesThatSay,
       operations: store.services,
       forkSession: (wanted) => forkSession({ ...store, copies, find, now }, wanted),
       request: () => ({ ...request.of({}), input: { type: 'string', value: '' } }),

@@ -1,7 +1,7 @@
 import { type ForkDeps, type ForkInput, forkSession } from '../sessions/fork.ts';
 import { messageViews } from '../sessions/message-view.ts';
 import { createFindSession } from '../sessions/names.ts';
-import { type SearchInput, searchMessages, sessionsThatSay } from '../sessions/search.ts';
+import { passagesThatSay, type SearchInput, searchMessages, sessionsThatSay } from '../sessions/search.ts';
 import { view } from '../sessions/sessions.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { SessionPage } from '../schema/session.ts';
@@ -33,6 +33,7 @@ export function openSessionRooms(deps: SessionRoomsDeps) {
     damagedSessions: copies.damaged,
     forkSession: (input: ForkInput) => forkSession({ ...deps, copies, find }, input),
     sessionsThatSay: (text: string) => sessionsThatSay(search, text),
+    passagesThatSay: (text: string) => passagesThatSay(search, text),
     searchMessages: (input: SearchInput) => searchMessages({ search, find }, input),
     /** Later pages name the session by its id, which a rename leaves alone. */
     exportSession({ session, after, most_bytes }: ExportInput): SessionPage {

@@ -240,6 +240,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     planRooms,
     sessionForTurn: sessionOperations.sessionForTurn,
     damagedSessions: async () => (await sessionRooms()).damagedSessions(),
+    passagesThatSay: async (text: string) => (await sessionRooms()).passagesThatSay(text),
     sessionsThatSay: async (text: string) => (await sessionRooms()).sessionsThatSay(text),
     findRun: async (part: string) => (await stateRooms()).findRun(part),
     /** Forgets what was approved for a session, by name or id. */

@@ -1,6 +1,10 @@
 import type { RunStarted } from './run.ts';
 import { array, boolean, enums, type Infer, nullable, number, optional, string, type, unknown } from 'superstruct';
 
+/** A passage of a message. `matches` are the places of what was looked for in it, in UTF-16 units. */
+const Passage = type({ snippet: string(), matches: array(type({ start: number(), end: number() })) });
+export type Passage = Infer<typeof Passage>;
+
 /** Session as every surface reads it (07 §2.10). Times are RFC 3339. */
 export const Session = type({
   id: string(),
@@ -14,6 +18,8 @@ export const Session = type({
   forked_from: nullable(string()),
   active_run_id: nullable(string()),
   suspended_run_id: nullable(string()),
+  /** Where something was looked for and said in it. */
+  said: optional(Passage),
 });
 export type Session = Infer<typeof Session>;
 
@@ -130,7 +136,7 @@ export const SessionPage = type({
 });
 export type SessionPage = Infer<typeof SessionPage>;
 
-/** A message that was found. `matches` are the places of what was looked for in `snippet`, in UTF-16 units. */
+/** A message that was found. */
 export const MessageHit = type({
   session: string(),
   session_id: string(),
@@ -140,8 +146,7 @@ export const MessageHit = type({
   kind: enums(['message', 'summary']),
   run_id: nullable(string()),
   created_at: string(),
-  snippet: string(),
-  matches: array(type({ start: number(), end: number() })),
+  ...Passage.schema,
 });
 export type MessageHit = Infer<typeof MessageHit>;
 

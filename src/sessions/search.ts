@@ -1,5 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import type { MessageHit, SearchResult } from '../schema/session.ts';
+import type { MessageHit, Passage, SearchResult } from '../schema/session.ts';
 import type { FoundMessage, FoundPiece, MessageSearch, SearchTerms } from '../store/message-search.ts';
 import type { SessionRow } from '../store/sessions.ts';
 import { isRole } from './message-view.ts';
@@ -43,6 +43,22 @@ export function searchMessages(deps: SearchDeps, input: SearchInput): SearchResu
 export function sessionsThatSay(search: MessageSearch, text: string): ReadonlySet<string> {
   const terms = readTerms(text);
   return terms === null ? new Set() : search.sessions(terms);
+}
+
+/** Passages that are read for a list of sessions. Those of the others are not worth another search. */
+const mostPassages = 200;
+
+/** The best passage of each session in which the words of a text were said, as far as they are among the best of all. */
+export function passagesThatSay(search: MessageSearch, text: string): ReadonlyMap<string, Passage> {
+  const terms = readTerms(text);
+  const passages = new Map<string, Passage>();
+  if (terms === null) return passages;
+  for (const found of search.find(terms, { sessionId: null, limit: mostPassages }).found) {
+    if (passages.has(found.session_id)) continue;
+    const { snippet, matches } = hitOf(found, terms);
+    passages.set(found.session_id, { snippet, matches });
+  }
+  return passages;
 }
 
 const isWord = /[\p{L}\p{N}\p{Co}]/u;

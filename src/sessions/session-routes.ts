@@ -1,6 +1,6 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { StartRun } from '../schema/run.ts';
-import type { Session, SessionMessage } from '../schema/session.ts';
+import type { Passage, Session, SessionMessage } from '../schema/session.ts';
 import type { Calls } from '../store/calls.ts';
 import type { RunHead } from '../store/runs.ts';
 import type { SessionCopies } from '../store/session-copies.ts';
@@ -17,6 +17,8 @@ export type SessionRouteDeps = {
   readonly calls: Pick<Calls, 'records'>;
   /** Ids of the sessions with a message that holds all the words of a text. */
   readonly thatSay: (text: string) => Promise<ReadonlySet<string>>;
+  /** A passage of each of them that says it, as far as one was read. */
+  readonly passages: (text: string) => Promise<ReadonlyMap<string, Passage>>;
   readonly operations: Pick<SessionOperations, 'newSession' | 'switchSession' | 'renameSession' | 'deleteSession'>;
   readonly forkSession: (input: {
     readonly name: string;
@@ -65,9 +67,14 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
       const mark = keyOfCursor(wanted.cursor, ['number', 'string']);
       const keyOf = (row: { id: string; created_at: number; last_message_at: number | null }) =>
         [row.last_message_at ?? row.created_at, row.id] as const;
-      const all = await matching(query?.trim() ?? '');
+      const text = query?.trim() ?? '';
+      const all = await matching(text);
+      const passages = text === '' || all.length === 0 ? null : await deps.passages(text);
       const rest = mark === null ? all : all.filter((row) => comesAfter(mark, keyOf(row)));
-      return pageOf(rest, wanted, keyOf, ({ id }) => shown(id));
+      return pageOf(rest, wanted, keyOf, ({ id }) => {
+        const said = passages?.get(id);
+        return said === undefined ? shown(id) : { ...shown(id), said };
+      });
     },
 
     createSession: ({ name }: { readonly name?: string | undefined }): Promise<Session> =>

@@ -108,6 +108,8 @@ it('finds a chat behind those that were read, by its name and by what was said i
     .toEqual(['chat-23', ...Array.from({ length: 10 }, (_, at) => `chat-23${at}`)].toSorted());
   await filter.fill('marmo');
   await expect.poll(names).toEqual(['the-last']);
+  // The row says where it was said.
+  expect(await rows.locator('mark').allTextContents()).toEqual(['marmots']);
   await rows.click();
   await page.locator('.said.user').getByText('about marmots').waitFor();
   await page.reload();

@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { Fragment, useRef } from 'react';
 import { Link, useSearch } from 'wouter';
 import { formatAge } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
@@ -120,8 +120,12 @@ function List({
                       {formatAge(Date.now() - Date.parse(session.last_message_at ?? session.created_at))}
                     </span>
                   </span>
-                  <span className="small muted cut">
-                    <Safe text={session.preview === '' ? 'empty' : session.preview} />
+                  <span className={session.said === undefined ? 'small muted cut' : 'small muted said-part'}>
+                    {session.said === undefined ? (
+                      <Safe text={session.preview === '' ? 'empty' : session.preview} />
+                    ) : (
+                      <PassageWords passage={session.said} />
+                    )}
                   </span>
                 </Link>
               </li>
@@ -131,6 +135,34 @@ function List({
         </>
       )}
     </Loaded>
+  );
+}
+
+const mostBefore = 24;
+const endOf = (text: string): string =>
+  text.length <= mostBefore ? text : `…${text.slice(-mostBefore).toWellFormed()}`;
+
+/** A passage with what was looked for in it. */
+function PassageWords({ passage: { snippet, matches } }: { readonly passage: NonNullable<Session['said']> }) {
+  let from = 0;
+  const parts = matches.map(({ start, end }) => {
+    // What was found stands in the first line of the few that there are.
+    const before = from === 0 ? endOf(snippet.slice(0, start)) : snippet.slice(from, start);
+    from = end;
+    return { start, before, hit: snippet.slice(start, end) };
+  });
+  return (
+    <>
+      {parts.map(({ start, before, hit }) => (
+        <Fragment key={start}>
+          <Safe text={before} />
+          <mark>
+            <Safe text={hit} />
+          </mark>
+        </Fragment>
+      ))}
+      <Safe text={snippet.slice(from)} />
+    </>
   );
 }
 
