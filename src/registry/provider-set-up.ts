@@ -67,8 +67,14 @@ export function createProviderSetUp(deps: ProviderSetUpDeps) {
     const registered = (await deps.backends.listBackends()).filter(({ builtIn }) => !builtIn);
     // One of this type serves it perhaps: then nothing is said, and nobody is asked.
     if (registered.some((backend) => backend.type === type)) return [];
-    for (const { name, type: other } of registered) {
-      const { rows } = await deps.models.listModels({ backend: name, refresh: false });
+    // Together: each may take its whole time limit to say nothing.
+    const lists = await Promise.all(
+      registered.map(async (backend) => ({
+        ...backend,
+        rows: (await deps.models.listModels({ backend: backend.name, refresh: false })).rows,
+      })),
+    );
+    for (const { name, type: other, rows } of lists) {
       if (!rows.some((row) => row.model === model && row.state === 'served')) continue;
       return [
         `default-model = ${model} stays; the backend "${name}" of type ${other} serves it, and is not asked any more: reins config set default-model <model>, or ${leaveProvider}`,

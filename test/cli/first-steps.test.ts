@@ -118,3 +118,17 @@ test('init says on stderr what comes next', async () => {
   expect((await world.run(['init'])).stderr).toBe('Next: reins doctor\n');
   expect((await world.run(['init', '--quiet'])).stderr).toBe('');
 });
+
+test('init says what it waits for where a backend does not answer', async () => {
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`;
+  expect((await world.run(['init'])).code).toBe(0);
+  expect((await world.run(['backend', 'add', 'slow', '--type', 'vllm', '--url', url])).code).toBe(0);
+  expect((await world.run(['config', 'set', 'default-model', 'far'])).code).toBe(0);
+  const { code, stderr } = await world.run(['init', 'gemini']);
+  silent.closeAllConnections();
+  await new Promise((resolve) => silent.close(resolve));
+  expect(code).toBe(0);
+  expect(stderr.split('\n')[0]).toBe('Asking the backends that are registered…');
+});

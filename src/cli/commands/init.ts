@@ -3,12 +3,17 @@ import type { Handler } from '../context.ts';
 
 const words = { created: 'Created', kept: 'Kept', replaced: 'Replaced' } as const;
 
+/** How long a person waits without a word. */
+const silentMs = 1000;
+
 /** `init` (06 §14): one line per file, then the done line; what to do next goes to stderr. */
 const init: Handler = async (context) => {
   const { words: given, flags } = context.invocation;
   const client = await context.client();
   const force = flags.bool('force') ?? false;
-  const made = await client.initialise({ provider: given[0] ?? null, force });
+  // A backend that is registered already is asked what it serves, and may not answer.
+  const late = setTimeout(() => context.hint('Asking the backends that are registered…'), silentMs);
+  const made = await client.initialise({ provider: given[0] ?? null, force }).finally(() => clearTimeout(late));
   if (context.globals.format !== 'text') {
     await context.printJson({ dataDir: made.dataDir, files: made.files, settings: made.settings });
   } else {
