@@ -39,6 +39,9 @@ it('says of a run that could not go on why not, and which attempt that was; its 
   await page.goto(`${world.served.url}/approvals`);
   await page.getByRole('region', { name: 'Runs that rest' }).getByText('could not go on').waitFor();
   await page.goto(`${world.served.url}/chat/default`);
+  // Its answer is there, and nobody has had it go on.
+  const note = page.locator('.note', { hasText: 'The run rests, and nothing is left to answer.' });
+  await note.getByRole('button', { name: 'Resume' }).waitFor();
   await page.getByRole('button', { name: 'About this chat' }).click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),

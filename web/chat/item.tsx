@@ -99,6 +99,7 @@ export const ItemView = memo(({ item, unsent, onAgain, onUse, newest, last, asks
       );
     case 'end': {
       const rests = restsAt(item);
+      if (rests && item.class === 'ask' && newest && !asks) return <Answered runId={item.run_id} />;
       return rests && (item.class === 'ask' || (newest && asks)) ? (
         <p className="small notice">The run rests until you have answered.</p>
       ) : (
@@ -130,6 +131,26 @@ const Again = ({ onAgain }: Pick<ItemProps, 'onAgain'>) =>
       Send again
     </Button>
   );
+
+/** How long a run that was answered may take to go on. */
+const goesOnMs = 1500;
+
+/** Who answers may leave the run where it is, and an ask may run out; otherwise it goes on at once, and this is gone. */
+function Answered({ runId }: { readonly runId: string }) {
+  const [stays, setStays] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setStays(true), goesOnMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return stays ? (
+    <div>
+      <div className="note warn row">
+        <span className="grow wrap readable">The run rests, and nothing is left to answer.</span>
+        <ResumeButton runId={runId} />
+      </div>
+    </div>
+  ) : null;
+}
 
 /** A run that rests goes on where it stopped; that it has begun comes by the feed. */
 function ResumeButton({ runId }: { readonly runId: string }) {
