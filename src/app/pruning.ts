@@ -4,6 +4,7 @@ import type { Settings } from '../registry/settings.ts';
 import { createPruning, type Pruning } from '../runs/pruning.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { spoolBase } from '../tools/spool.ts';
+import { removeLeftovers } from '../workspace/files.ts';
 
 export type OpenPruningDeps = {
   readonly store: OpenedStore;
@@ -26,3 +27,8 @@ export const openPruning = ({ store, settings, tenant, reinsHome, now }: OpenPru
     removeOutput: (id) => rmSync(join(toolOutput(reinsHome), spoolBase(id)), { recursive: true, force: true }),
     now,
   });
+
+/** Takes away what a process that was killed has left half-written beside mirror files of plans and what was typed. */
+export function tidy(directory: string, at: number): void {
+  for (const name of ['', 'plans', 'history']) removeLeftovers(join(directory, name), at);
+}

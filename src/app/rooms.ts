@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Services } from '../client/local-client.ts';
 import type { RouteClient } from '../client/routes.ts';
 import { policies as policyTable } from '../client/operations/policies.ts';
@@ -16,7 +15,6 @@ import { machineKey } from '../store/private-file.ts';
 import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
-import { removeLeftovers } from '../workspace/files.ts';
 import type { ChainFinderDeps } from '../workspace/find-chain.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { attendWith } from './attention.ts';
@@ -28,7 +26,7 @@ import { maskResultWith } from './mask-result.ts';
 import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import { planServices } from './plan-services.ts';
-import { openPruning, toolOutput } from './pruning.ts';
+import { openPruning, tidy, toolOutput } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { openSessionTurns } from './session-turns.ts';
 import { openSourceRooms } from './source-rooms.ts';
@@ -240,11 +238,7 @@ export function openRooms(input: RoomsInput): Rooms {
       store.lostRuns.mark();
       spool.sweep();
       openPruning({ ...store, tenant: options.tenant, reinsHome: machine.reinsHome, now }).due();
-      for (const directory of [machine.reinsHome, workspace.dataDir]) {
-        if (directory === null) continue;
-        // Mirror files of plans, and what was typed in a terminal.
-        for (const name of ['', 'plans', 'history']) removeLeftovers(join(directory, name), now());
-      }
+      for (const directory of [machine.reinsHome, workspace.dataDir]) if (directory !== null) tidy(directory, now());
     },
   };
 }
