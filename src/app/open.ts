@@ -173,6 +173,17 @@ export async function openApp(
       uid: machine.uid,
       trust,
       providers: providerTypes,
+      async backendsBefore(dataDir) {
+        if (options.database !== null || workspace.dbPath === `${dataDir}/local.db` || !existsSync(workspace.dbPath)) {
+          return [];
+        }
+        try {
+          return (await openFor('listBackends')).rooms.registry.listBackends().map(({ name }) => name);
+        } catch {
+          // One that cannot be read has nothing to offer; `doctor` says why.
+          return [];
+        }
+      },
       setUpProvider: async (provider, dataDir) => {
         const path = options.database?.value ?? `${dataDir}/local.db`;
         await shut();

@@ -28,6 +28,8 @@ export type InitDeps = {
   /** Types that `init` takes (06 §3). */
   readonly providers: readonly string[];
   readonly setUpProvider: (provider: string, dataDir: string) => Promise<ProviderSetUp>;
+  /** Names of the backends in the database that was in use here until now, if it is not that of the directory. */
+  readonly backendsBefore: (dataDir: string) => Promise<readonly string[]>;
 };
 
 type FileAction = { readonly path: string; readonly action: 'created' | 'kept' | 'replaced' };
@@ -75,12 +77,13 @@ export function createInitialise(deps: InitDeps) {
         removeMade(dataDir, made);
         throw error;
       }
+      const before = await deps.backendsBefore(dataDir);
       const provider = input.provider === null ? null : await deps.setUpProvider(input.provider, dataDir);
       return {
         dataDir,
         files: [...files, ...(provider?.database == null ? [] : [provider.database])],
         settings: provider?.settings ?? [],
-        notes: [...warnings, ...instructionNotes(dirname(dataDir)), ...(provider?.notes ?? [])],
+        notes: [...warnings, ...instructionNotes(dirname(dataDir)), ...leftNotes(before), ...(provider?.notes ?? [])],
       };
     },
   };
@@ -121,6 +124,12 @@ const instructionNotes = (root: string): string[] =>
   exists(join(root, instructionsName))
     ? [`The model is given ${instructionsName} of this project; reins config set project-instructions false ends that.`]
     : [];
+
+/** Who registered first and made the project then has what he registered elsewhere. */
+const leftNotes = (backends: readonly string[]): string[] =>
+  backends.length === 0
+    ? []
+    : [`A project has backends of its own: register here what you registered before (${backends.join(', ')}).`];
 
 /** Nothing can be said of files that cannot be looked at. @throws RuntimeError storage */
 function checkReadable(dataDir: string): void {

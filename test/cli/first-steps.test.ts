@@ -132,3 +132,12 @@ test('init says what it waits for where a backend does not answer', async () => 
   expect(code).toBe(0);
   expect(stderr.split('\n')[0]).toBe('Asking the backends that are registered…');
 });
+
+test('who registered a backend before there was a project is told that the project has its own', async () => {
+  const add = ['backend', 'add', 'far', '--type', 'ollama', '--url', environment['OLLAMA_HOST'] ?? ''];
+  expect(await world.run(add)).toMatchObject({ code: 0 });
+  const note = 'A project has backends of its own: register here what you registered before (far).\n';
+  expect((await world.run(['init'])).stderr).toContain(note);
+  expect((await world.run(['backend', 'list'])).stdout).not.toContain('far');
+  expect((await world.run(['init', '--force'])).stderr).not.toContain(note);
+});

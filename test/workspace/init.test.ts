@@ -27,6 +27,7 @@ const initialise = (options: Partial<InitDeps> & { cwd?: string; force?: boolean
     uid,
     trust: trust(),
     providers: ['ollama', 'scripted'],
+    backendsBefore: async () => [],
     setUpProvider: options.setUpProvider ?? (() => Promise.reject(new Error('no provider was named'))),
   }).initialise({ provider: options.provider ?? null, force: options.force ?? false });
 };
@@ -146,6 +147,7 @@ describe('init', () => {
       uid,
       trust: trust(),
       providers: [],
+      backendsBefore: async () => [],
       setUpProvider: () => Promise.reject(new Error('not reached')),
     }).initialise({ provider: null, force: false });
     await expect(refused).rejects.toMatchObject({ code: 'usage' });
