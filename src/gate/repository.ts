@@ -11,7 +11,7 @@ import {
 import { dirname, isAbsolute, join } from 'node:path';
 import { objectNameBytes } from '../policy/git.ts';
 import type { Repository } from '../schema/policy.ts';
-import { namesOutside } from './index-names.ts';
+import { changedFiles, namesOutside } from './git-index.ts';
 import { isInside, realPath } from './real-path.ts';
 
 /** Largest configuration file that is read (02 §9.8). */
@@ -26,7 +26,7 @@ const maxBytes = 1_048_576;
 export function findRepository(cwd: string, root: string): Repository | null {
   for (let at = realPath(cwd); ; at = dirname(at)) {
     const directory = gitDirectory(at);
-    if (directory !== null) return readRepository(directory, root);
+    if (directory !== null) return readRepository(at, directory, root);
     if (dirname(at) === at) return null;
   }
 }
@@ -49,7 +49,8 @@ export function gitDirectory(at: string): string | null {
   }
 }
 
-function readRepository(directory: string, root: string): Repository {
+/** @param top where the working tree begins, if it has one */
+function readRepository(top: string, directory: string, root: string): Repository {
   const own = realPath(directory);
   const pointer = readText(join(own, 'commondir'));
   const named = pointer?.trim() ?? '';
@@ -63,10 +64,12 @@ function readRepository(directory: string, root: string): Repository {
         const text = readText(path);
         return text === undefined ? [] : [{ path, text }];
       });
+  const hashBytes = objectNameBytes(configs);
   return {
     outside,
     configs: unreadable ? [...configs, { path: own, text: null }] : configs,
-    ...(!outside && namesOutside(own, objectNameBytes(configs)) && { namesOutside: true as const }),
+    ...(!outside && namesOutside(own, hashBytes) && { namesOutside: true as const }),
+    changed: (like) => changedFiles(top, own, hashBytes, like),
   };
 }
 

@@ -22,7 +22,7 @@ const globals: readonly string[] = [
     'diff.submodule=short',
     'status.submoduleSummary=false',
     'submodule.recurse=false',
-    // Its threads begin where the index itself says, at names that nobody has looked at (`gate/index-names.ts`).
+    // Its threads begin where the index itself says, at names that nobody has looked at (`gate/git-index.ts`).
     'index.threads=1',
   ].flatMap((setting) => ['-c', setting]),
 ];

@@ -3,6 +3,7 @@ import { launches } from '../shell/launchers.ts';
 import { type Analysis, manyNamed, programName } from './analysis.ts';
 import { isBareInterpreter } from './bare-interpreter.ts';
 import { isGit } from './exec.ts';
+import { diffProblem } from './diff-shows.ts';
 import { repositoryProblem } from './git.ts';
 import { operandProblem } from './operands.ts';
 import { judgeWords, tableOf } from './option-tables.ts';
@@ -47,9 +48,14 @@ export function commandNotGranted(words: readonly string[], entries: readonly En
   const problem = interpreter
     ? interpreterProblem(name, covering, words, scope)
     : wordsProblem(name, file, rest, scope);
-  if (problem !== null) return `${name}: ${problem}`;
-  return isGit(program, host) ? repositoryProblem(host.repository(host.cwd), rest[0] ?? '') : null;
+  if (problem !== null) return prefixed(name, problem);
+  if (!isGit(program, host)) return null;
+  const repository = host.repository(host.cwd);
+  return repositoryProblem(repository, rest[0] ?? '') ?? prefixed(name, diffProblem(rest, repository, scope));
 }
+
+const prefixed = (name: string, problem: string | null): string | null =>
+  problem === null ? null : `${name}: ${problem}`;
 
 /** A file that is known under another name; the many names of one `busybox` are judged as they are written. */
 const startsOthers = (file: string): boolean => !manyNamed.has(file) && (isLauncher(file) || isNeverGranted(file));

@@ -58,12 +58,18 @@ function outside(path: PathValue, scope: Scope): string | null {
 }
 
 function secret(path: PathValue, scope: Scope): string | null {
+  const glob = guardedGlob(path, scope);
+  return glob === null ? null : `operand ${path.given} matches ${glob}`;
+}
+
+/** The glob of the catalogue by which no granted command may read a path, or null. */
+export function guardedGlob(path: PathValue, scope: Scope): string | null {
   const places = scope.places();
   const hit = guardedGlobs().find(
     (glob) =>
       matchGlob(glob, path.lexical, places) || (path.real() !== path.lexical && matchGlob(glob, path.real(), places)),
   );
-  return hit === undefined ? null : `operand ${path.given} matches ${hit.source}`;
+  return hit?.source ?? null;
 }
 
 function revisionProblem(text: string, scope: Scope): string | null {

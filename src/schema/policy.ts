@@ -95,6 +95,8 @@ export type Repository = {
   readonly configs: readonly { readonly path: string; readonly text: string | null }[];
   /** Its index names a file outside of the working tree, or cannot be read. */
   readonly namesOutside?: true;
+  /** Files that git knows and that may hold something else than what it knows, by real path; of names like this alone. */
+  readonly changed?: (like: RegExp) => readonly string[];
 };
 
 /** What a program file holds, as far as `trusted_binaries` asks (02 §10). */

@@ -25,7 +25,7 @@ const unreadable = () => ({ path: own(), text: null });
 it('reads the configuration of the repository that a directory is in', () => {
   make();
   mkdirSync(join(home.workspace, 'a/b'), { recursive: true });
-  expect(findRepository(join(home.workspace, 'a/b'), home.workspace)).toEqual({
+  expect(findRepository(join(home.workspace, 'a/b'), home.workspace)).toMatchObject({
     outside: false,
     configs: [readable()],
   });
@@ -35,7 +35,7 @@ it('reads the configuration of the repository that a directory is in', () => {
 it('takes what git passes by for one that cannot be read', () => {
   mkdirSync(own());
   writeFileSync(join(own(), 'config'), config);
-  expect(found()).toEqual({ outside: false, configs: [readable(), unreadable()] });
+  expect(found()).toMatchObject({ outside: false, configs: [readable(), unreadable()] });
 });
 
 it.each(['main', ''])('takes one whose HEAD is %j for one that cannot be read', (head) => {

@@ -144,3 +144,27 @@ describe('GIT-006: a git directory elsewhere', () => {
     expect(outcome.row).toContain('two');
   });
 });
+
+describe('a diff without a name for what it shows', () => {
+  it('is asked about while a tracked file that looks like a secret holds something that was not committed', async () => {
+    const on = await start();
+    const { workspace } = on.place;
+    mkdirSync(join(workspace, 'src'));
+    for (const name of ['.env', 'src/a']) writeFileSync(join(workspace, name), 'A=1\n');
+    git(on, workspace, 'add', '-f', '.env', 'src/a');
+    git(on, workspace, 'commit', '-qm', 'x');
+    for (const name of ['.env', 'src/a']) writeFileSync(join(workspace, name), `A=${secret}\n`);
+    const outcome = async (command: string) => {
+      const { state, row } = await on.shell(command, { policy: granting('git diff') });
+      return [command, state, row.includes(secret)];
+    };
+    for (const command of ['git diff', 'git diff HEAD', 'git diff --stat -p', "git diff -- '*'", 'git diff .'])
+      expect(await outcome(command)).toEqual([command, 'skipped', false]);
+    for (const command of ['git diff --stat', 'git diff --cached', 'git diff HEAD HEAD', 'git diff HEAD..HEAD'])
+      expect(await outcome(command)).toEqual([command, 'done', false]);
+    for (const command of ['git diff src', 'git diff HEAD -- src/a'])
+      expect(await outcome(command)).toEqual([command, 'done', true]);
+    git(on, workspace, 'checkout', '.env');
+    expect(await outcome('git diff')).toEqual(['git diff', 'done', true]);
+  });
+});

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { namesOutside } from '../../src/gate/index-names.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { namesOutside } from '../../src/gate/git-index.ts';
 import { findRepository } from '../../src/gate/repository.ts';
 import { repositoryProblem } from '../../src/policy/git.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
@@ -83,4 +83,34 @@ it('has a call asked about where it tells one', () => {
   git('init', '-q');
   writeFileSync(join(own(), 'index'), index([entry('../x')]));
   expect(problem()).toBe('git_config: the index names a file outside, or cannot be read');
+});
+
+describe('a granted git diff', () => {
+  const changed = (): readonly string[] => findRepository(home.workspace, home.workspace)?.changed?.(/\.env/) ?? [];
+  const put = (name: string, text: string) => writeFileSync(join(home.workspace, name), text);
+
+  it.each(['2', '4'])('is told which files that it knows were changed since (version %s)', (version) => {
+    git('init', '-q');
+    put('.env.example', 'A=1\n');
+    put('.env', 'A=1\n');
+    put('.envé', 'A=1\n');
+    put('other', 'x\n');
+    git('add', '-f', '.env', '.envé', 'other');
+    git('update-index', '--index-version', version);
+    // As old as the index, it is looked into.
+    expect(changed()).toEqual([]);
+    const [old, later] = [new Date(Date.now() - 60_000), new Date(Date.now() - 30_000)];
+    for (const name of ['.env', '.envé', 'other']) utimesSync(join(home.workspace, name), old, old);
+    git('update-index', '--refresh');
+    expect(changed()).toEqual([]);
+    put('.envé', 'A=2\n');
+    utimesSync(join(home.workspace, '.envé'), later, later);
+    put('other', 'y\n');
+    expect(changed()).toEqual([join(home.workspace, '.envé')]);
+    put('.env', 'A=secret\n');
+    utimesSync(join(home.workspace, '.env'), old, old);
+    expect(changed()).toEqual([join(home.workspace, '.env'), join(home.workspace, '.envé')]);
+    rmSync(join(home.workspace, '.env'));
+    expect(changed()).toEqual([join(home.workspace, '.envé')]);
+  });
 });
