@@ -54,9 +54,6 @@ function decode(document: Uint8Array | string): string | Undecoded {
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (text.startsWith(byteOrderMark.repeat(2))) {
-      return { code: 'bad_encoding', message: 'the document begins with two byte order marks, one is skipped' };
-    }
     return text.startsWith(byteOrderMark) ? text.slice(1) : text;
   } catch {
     return { code: 'bad_encoding', message: 'the document is not UTF-8' };
