@@ -14,8 +14,8 @@ export default defineConfig({
     // What is waited for comes late on a busy machine.
     expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
-    // Most tests wait for programs that they have started: with three workers two cores are busy for little more than half.
-    maxWorkers: 4,
+    // Most tests wait for programs that they have started: a third worker uses what the waits leave of two cores.
+    maxWorkers: 3,
     // Files share the modules of their worker: to load them anew for each costs more than most of them need.
     isolate: false,
     reporters: process.env['REINS_TEST_JSON']
