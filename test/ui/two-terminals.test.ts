@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addScript, createProject, tester, type World } from '../cli/world.ts';
 import { rows } from '../crash/support.ts';
@@ -43,6 +46,30 @@ async function open(): Promise<CliTerminal> {
 const order = (rows: readonly string[], texts: readonly string[]): readonly string[] =>
   rows.flatMap((row) => texts.filter((text) => row.includes(text)));
 
+/** Whether some process is writing just now. */
+function isLocked(): boolean {
+  const database = new Database(join(world.workspace, '.reins', 'local.db'), { timeout: 0 });
+  try {
+    database.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return false;
+  } catch {
+    return true;
+  } finally {
+    database.close();
+  }
+}
+
+/** At a moment at which it does not write: all others would wait for it. */
+async function stop(terminal: CliTerminal): Promise<void> {
+  for (;;) {
+    terminal.kill('SIGSTOP');
+    await setTimeout(50);
+    if (!isLocked()) return;
+    terminal.kill('SIGCONT');
+    await setTimeout(50);
+  }
+}
+
 /** The turn of the first terminal waits for an answer, and the second was stopped while it began. */
 async function meanwhile(): Promise<{
   readonly first: CliTerminal;
@@ -55,7 +82,7 @@ async function meanwhile(): Promise<{
   // A card takes no keys from somebody who writes.
   second.type('and then');
   await second.saw('› and then');
-  second.kill('SIGSTOP');
+  await stop(second);
   first.type('write it\r');
   await first.saw('card has the keys');
   second.type('\r');
