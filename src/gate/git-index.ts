@@ -3,7 +3,7 @@ import { type BigIntStats, lstatSync, readdirSync, readFileSync, statSync } from
 import { join } from 'node:path';
 
 /** Largest index that is read. */
-const maxBytes = 67_108_864;
+export const maxIndexBytes = 67_108_864;
 /** Largest file that is read to see whether it was changed. */
 const maxComparedBytes = 1_048_576n;
 
@@ -74,7 +74,7 @@ function indexesOf(directory: string): readonly { readonly path: string; readonl
   return files.map((name) => {
     const path = join(directory, name);
     const found = statSync(path, { bigint: true });
-    if (!found.isFile() || found.size > maxBytes) throw new Error(`${name} is not read`);
+    if (!found.isFile() || found.size > maxIndexBytes) throw new Error(`${name} is not read`);
     return { path, writtenAt: found.mtimeNs };
   });
 }

@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { maxIndexBytes } from './git-index.ts';
 import { gitDirectory } from './repository.ts';
-
-/** Largest index that is read. */
-const maxBytes = 67_108_864;
 
 /** Where a working tree begins, and its index; null where that cannot be read. */
 type Tree = { readonly top: string; readonly index: Buffer | null };
@@ -37,7 +35,7 @@ function readIndex(directory: string): Buffer | null {
     const path = join(directory, 'index');
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined) return Buffer.alloc(0);
-    if (!found.isFile() || found.size > maxBytes) return null;
+    if (!found.isFile() || found.size > maxIndexBytes) return null;
     const index = readFileSync(path);
     const plain = index.subarray(0, 4).toString('latin1') === 'DIRC' && index.readUInt32BE(4) < 4;
     return plain && !readdirSync(directory).some((name) => name.startsWith('sharedindex.')) ? index : null;
