@@ -8,7 +8,7 @@ import { axeFaults, phone, type WebWorld, webWorld } from './world.ts';
 /** Of one run. */
 const turns = [
   calls([call('local_fs.write_file', { path: 'note.txt', content: 'a note\n' })], { role: 'user' }),
-  says('Done.'),
+  says('Done.', { role: 'tool' }),
 ];
 
 let world: WebWorld;
