@@ -3,7 +3,7 @@ import { type BigIntStats, lstatSync, readdirSync, readFileSync, statSync } from
 import { join } from 'node:path';
 
 /** Largest index that is read. */
-export const maxIndexBytes = 67_108_864;
+const maxIndexBytes = 67_108_864;
 /** Largest file that is read to see whether it was changed. */
 const maxComparedBytes = 1_048_576n;
 
@@ -16,13 +16,17 @@ type IndexEntry = { readonly name: string; readonly at: number };
  * @param hashBytes length of an object name
  */
 export function namesOutside(directory: string, hashBytes: number): boolean {
+  return indexedNames(directory, hashBytes)?.some((name) => unsound.test(name)) ?? true;
+}
+
+/** Names of all files that git knows, one character for each byte; null where an index cannot be read. */
+export function indexedNames(directory: string, hashBytes: number): readonly string[] | null {
   try {
-    return indexesOf(directory).some(({ path }) => {
-      for (const { name } of entriesOf(readFileSync(path), hashBytes)) if (unsound.test(name)) return true;
-      return false;
-    });
+    return indexesOf(directory).flatMap(({ path }) =>
+      [...entriesOf(readFileSync(path), hashBytes)].map(({ name }) => name),
+    );
   } catch {
-    return true;
+    return null;
   }
 }
 

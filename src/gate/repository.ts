@@ -11,7 +11,7 @@ import {
 import { dirname, isAbsolute, join } from 'node:path';
 import { objectNameBytes } from '../policy/git.ts';
 import type { Repository } from '../schema/policy.ts';
-import { changedFiles, namesOutside } from './git-index.ts';
+import { changedFiles, indexedNames, namesOutside } from './git-index.ts';
 import { isInside, realPath } from './real-path.ts';
 
 /** Largest configuration file that is read (02 §9.8). */
@@ -51,19 +51,10 @@ export function gitDirectory(at: string): string | null {
 
 /** @param top where the working tree begins, if it has one */
 function readRepository(top: string, directory: string, root: string): Repository {
-  const own = realPath(directory);
-  const pointer = readText(join(own, 'commondir'));
-  const named = pointer?.trim() ?? '';
-  const common = named === '' ? own : realPath(isAbsolute(named) ? named : join(own, named));
-  const paths = [...new Set([join(common, 'config'), join(common, 'config.worktree'), join(own, 'config.worktree')])];
+  const { own, common, pointer } = partsOf(directory);
   const outside = [own, common].some((path) => !isInside(path, root) || leadsOut(path, [own, common], root));
   const unreadable = pointer === null || !isRepository(own, common);
-  const configs = outside
-    ? []
-    : paths.flatMap((path) => {
-        const text = readText(path);
-        return text === undefined ? [] : [{ path, text }];
-      });
+  const configs = outside ? [] : configsOf(own, common);
   const hashBytes = objectNameBytes(configs);
   return {
     outside,
@@ -71,6 +62,33 @@ function readRepository(top: string, directory: string, root: string): Repositor
     ...(!outside && namesOutside(own, hashBytes) && { namesOutside: true as const }),
     changed: (like) => changedFiles(top, own, hashBytes, like),
   };
+}
+
+/** Where the files of a working tree's git directory are, and those that it shares; the pointer is what names the latter. */
+function partsOf(directory: string): {
+  readonly own: string;
+  readonly common: string;
+  readonly pointer: string | null | undefined;
+} {
+  const own = realPath(directory);
+  const pointer = readText(join(own, 'commondir'));
+  const named = pointer?.trim() ?? '';
+  return { own, common: named === '' ? own : realPath(isAbsolute(named) ? named : join(own, named)), pointer };
+}
+
+/** What a repository's own configuration files hold; a text is null when it cannot be read. */
+function configsOf(own: string, common: string): Repository['configs'] {
+  const paths = new Set([join(common, 'config'), join(common, 'config.worktree'), join(own, 'config.worktree')]);
+  return [...paths].flatMap((path) => {
+    const text = readText(path);
+    return text === undefined ? [] : [{ path, text }];
+  });
+}
+
+/** Names of all files that git knows in a working tree; null where that cannot be told. @param directory see gitDirectory */
+export function namesIn(directory: string): readonly string[] | null {
+  const { own, common } = partsOf(directory);
+  return indexedNames(own, objectNameBytes(configsOf(own, common)));
 }
 
 /**

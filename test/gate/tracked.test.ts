@@ -38,9 +38,18 @@ it('reads an index whose entries have more flags', () => {
   expect(known('prod.yml')).toBe(false);
 });
 
-it('takes what it cannot read for an index that lists anything', () => {
-  git('update-index', '--index-version', '4');
+it.each([
+  { form: 'that leaves out what its names share', words: ['update-index', '--index-version', '4'] },
+  { form: 'in two files', words: ['update-index', '--split-index'] },
+])('reads an index $form', ({ words }) => {
+  git(...words);
+  expect(known('conf/prod.yml')).toBe(true);
+  expect(known('.env')).toBe(false);
+  git('add', '.env');
   expect(known('.env')).toBe(true);
+});
+
+it('takes what it cannot read for an index that lists anything', () => {
   writeFileSync(join(home.workspace, '.git/index'), 'no index');
   expect(known('.env')).toBe(true);
 });
