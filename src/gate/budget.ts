@@ -4,6 +4,7 @@ import type { Evaluation } from '../schema/policy.ts';
 import { textSha256 } from './binding.ts';
 import { type Exhausted, exhaustedText, shareOf } from './bounds.ts';
 import type { LedgerDeps } from './entries.ts';
+import { byModel } from './recall.ts';
 import type { Extended, GateRun } from './run.ts';
 import { underLease } from './under-lease.ts';
 
@@ -50,7 +51,7 @@ export function createBudget(deps: BudgetDeps) {
           tool: 'extend_budget',
           args,
           summary: `${bound} ${used}/${limit}, ${args.more} more`,
-          preview: {},
+          preview: byModel(run),
           cwd: run.root,
           evaluation: { ...spent, policy: identity, detail: exhaustedText(exhausted) },
           policy: identity,

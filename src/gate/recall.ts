@@ -79,6 +79,7 @@ export function previewOf({ run, found }: GateCall, judged: Judged, preview: Pre
     ...commands,
     ...flagsOf([...secretFlags(run, judged), ...flags]),
     ...saysOf(found),
+    ...byModel(run),
     rules: run.policy().policy.rules.length,
   };
   const reserved = reservedCall(run, judged);
@@ -86,6 +87,10 @@ export function previewOf({ run, found }: GateCall, judged: Judged, preview: Pre
   const root = editedRoot(judged.prepared.call, run.host(judged.prepared.cwd));
   return root === null ? known : { ...known, edits_root: root };
 }
+
+/** Which model an ask comes from (03 §8). */
+export const byModel = ({ chosen }: GateRun): Pick<Preview, 'by_model'> =>
+  chosen === null ? {} : { by_model: { model: chosen.model, backend: chosen.backend } };
 
 const mostSaid = 400;
 const mostSaidLines = 3;

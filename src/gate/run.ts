@@ -55,6 +55,8 @@ export type GateRun = {
   readonly clock: { pause(): void; resume(): void; waited(): number; left(): number };
   /** What is used of the bounds; written with every change of it. */
   counters: Counters;
+  /** What the last turn used; null where none has begun in this segment. */
+  chosen: { readonly model: string; readonly provider: string; readonly backend: string } | null;
   /** False after a stop for shutdown: what ends now is found `started` later, as an unknown outcome (06 §2.5). */
   records(): boolean;
   /** Shows the run as waiting for a person, or running again. */

@@ -86,6 +86,7 @@ export function createUnknown(
         preview: {
           ...(places === undefined ? {} : { places }),
           ...(programs === undefined ? {} : { programs }),
+          ...(before?.preview.by_model === undefined ? {} : { by_model: before.preview.by_model }),
           ...(before?.preview.paths === undefined ? {} : { paths: before.preview.paths }),
           ...(before?.preview.preimage === undefined ? {} : { preimage: before.preview.preimage }),
           ...(fileNow === null || fileNow === undefined ? {} : { file_now: fileNow }),

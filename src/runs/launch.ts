@@ -107,7 +107,6 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     clock,
     usedBefore: before?.usage ?? noUsage,
     defaults: { ...defaults, contextHint: prepared.input.context },
-    chosen: { model: null, provider: null, backend: null },
     retried: null,
     stopped: null,
     resting: false,

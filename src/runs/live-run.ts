@@ -32,8 +32,6 @@ export type LiveRun = {
   readonly usedBefore: Usage;
   /** Model, provider and `--context` that a turn falls back to. */
   readonly defaults: TurnDefaults;
-  /** What the last turn used, for the record. */
-  chosen: { readonly model: string | null; readonly provider: string | null; readonly backend: string | null };
   /** Why the model is asked again, until it has answered. */
   retried: string | null;
   stopped: StopReason | null;

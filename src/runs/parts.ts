@@ -64,6 +64,7 @@ export function gateRun(
     askFailed: false,
     begun: begunBefore(live.known),
     extending: null,
+    chosen: null,
   };
 }
 

@@ -61,7 +61,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
         api_ms: gate.counters.api_ms + event.api_ms,
       };
     } else if (event.kind === 'model_selected') {
-      live.chosen = { model: event.model, provider: event.provider, backend: event.backend };
+      gate.chosen = { model: event.model, provider: event.provider, backend: event.backend };
     } else if (event.kind === 'model_retry') {
       live.retried = event.message;
     } else if (event.kind === 'message') {

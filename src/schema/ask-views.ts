@@ -60,9 +60,14 @@ export type AskCardData = {
   readonly headline: string;
   readonly who: {
     readonly session: string | null;
+    readonly plan: string | null;
+    /** Counted from 1. */
+    readonly step: number | null;
     readonly run: string | null;
     readonly chain: string | null;
     readonly task: string | null;
+    readonly model: string | null;
+    readonly backend: string | null;
   };
   readonly what: { readonly tools: string; readonly tool: string; readonly summary: string };
   /** Sorted by name. */

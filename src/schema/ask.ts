@@ -101,11 +101,16 @@ export type Preview = {
     | { readonly edited: false; readonly why: readonly string[] };
   /** Rules of the policy that it was judged under. */
   readonly rules?: number;
+  /** What the last turn of the run used; absent where there was none. */
+  readonly by_model?: { readonly model: string; readonly backend: string };
   /** This very call was asked about so often in its run, this time counted. */
   readonly repeat?: number;
   readonly url?: {
     readonly scheme: string;
+    /** In ASCII, as it is connected to. */
     readonly host: string;
+    /** As it reads in other letters, where that is another text. */
+    readonly host_unicode?: string;
     readonly port: string;
     readonly path: string;
     readonly method: string;

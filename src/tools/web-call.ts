@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { domainToUnicode } from 'node:url';
 import type { Preview } from '../schema/ask.ts';
 import { type Egress, parseTarget, type Target } from './egress.ts';
 import { fail, isFailure, type ToolFailure } from './failure.ts';
@@ -87,10 +88,12 @@ function hostOfEntry(entry: string): string {
 
 export function previewCall({ target, method, headers, body }: WebFacts): Preview {
   const { url, host, port } = target;
+  const unicode = domainToUnicode(host);
   return {
     url: {
       scheme: url.protocol.slice(0, -1),
       host,
+      ...(unicode === '' || unicode === host ? {} : { host_unicode: unicode }),
       port: String(port),
       path: url.pathname + url.search,
       method,

@@ -137,12 +137,14 @@ function agentParts({ state, preview: { adjudicator: agent } }: Ask, { fact }: P
 }
 
 function origin(ask: Ask, shown: (id: string) => string): string {
+  const { by_model: by } = ask.preview;
   const parts = [
     ...(ask.session_id === null ? [] : [`session ${ask.session_name ?? ask.session_id}`]),
     ...(ask.step_no === null ? [] : [`plan ${ask.plan_name ?? '-'}, step ${ask.step_no}`]),
     ...(ask.run_id === null ? [] : [shown(ask.run_id)]),
     ...(ask.chain_id === null ? [] : [`chain ${ask.chain_id}`]),
     ...(ask.task_id === null ? [] : [`task ${ask.task_id}`]),
+    ...(by === undefined ? [] : [`${by.model} at ${by.backend}`]),
   ];
   return parts.join(', ');
 }

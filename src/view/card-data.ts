@@ -20,7 +20,7 @@ export function cardData(ask: Ask, now: number, segments: unknown): AskCardData 
     on_timeout: ask.on_timeout,
     binding: ask.binding.slice(0, 12),
     headline: headline(ask),
-    who: { session: ask.session_name, run: ask.run_id, chain: ask.chain_id, task: ask.task_id },
+    who: whoOf(ask),
     what: { tools: ask.tools, tool: ask.tool, summary: ask.summary },
     args: argumentsOf(ask.args),
     segments,
@@ -51,6 +51,17 @@ export function cardData(ask: Ask, now: number, segments: unknown): AskCardData 
     choices: choices(ask),
   };
 }
+
+const whoOf = ({ preview: { by_model: by }, ...ask }: Ask): AskCardData['who'] => ({
+  session: ask.session_name,
+  plan: ask.plan_name,
+  step: ask.step_no,
+  run: ask.run_id,
+  chain: ask.chain_id,
+  task: ask.task_id,
+  model: by?.model ?? null,
+  backend: by?.backend ?? null,
+});
 
 function argumentsOf(args: unknown): AskCardData['args'] {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return [{ name: '', value: args }];

@@ -2,7 +2,7 @@ import type { Ask } from '../schema/ask.ts';
 import { followsOf } from './card-warnings.ts';
 import { escapeText, type Glyphs, type SafeText } from './escape.ts';
 import { isPlainWord } from '../text/quote.ts';
-import { sendsLine } from './card-url.ts';
+import { sendsLine, unicodeLine } from './card-url.ts';
 
 /** Labelled lines of a card; what came from outside may be folded and stands apart from what the runtime established. */
 export type CardPart = {
@@ -175,9 +175,9 @@ function segmentsPart({ preview: { commands } }: Ask, { arrow, cut, dot, fact }:
 
 function urlParts({ preview: { url } }: Ask, { fact }: Pen): readonly CardPart[] {
   if (url === undefined) return [];
-  const sends = sendsLine(url);
+  const lines = [unicodeLine(url), sendsLine(url)].filter((line) => line !== null);
   const address = `${url.method} ${url.scheme}://${url.host}:${url.port}${url.path}`;
-  return [fact('url', address, ...(sends === null ? [] : [sends]))];
+  return [fact('url', address, ...lines)];
 }
 
 /** The change with the numbers of its lines; its file is named above, and its size by our own counting. */

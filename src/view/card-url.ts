@@ -9,3 +9,7 @@ export function sendsLine({ headers = [], body_bytes: size = null }: NonNullable
   ];
   return parts.length === 0 ? null : parts.join('; ');
 }
+
+/** How its host reads in letters other than ASCII, beside the spelling that is connected to; null where it has none. */
+export const unicodeLine = ({ host_unicode: unicode }: NonNullable<Preview['url']>): string | null =>
+  unicode === undefined ? null : `in Unicode: ${unicode}`;

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Ask } from '../../src/schema/ask.ts';
 import { askCard } from '../../src/view/ask-card.ts';
+import { cardData } from '../../src/view/card-data.ts';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 let app: ScriptedApp | undefined;
@@ -42,6 +43,27 @@ it('tells what a request would take along: the names of its headers, and how muc
   });
   const url = askCard(ask, Date.now()).parts.find(({ label }) => label === 'url');
   expect(url?.lines).toEqual(['POST http://93.184.216.34:8080/in?a=1', 'headers X-Key, Accept; body 7 B']);
+});
+
+it('tells how a host reads in other letters, and which model asks', async () => {
+  const running = await scriptedApp({
+    turns: [
+      says('done', { tool: { count: 1 } }),
+      calls([call('web.web_get', { url: 'http://b\u00fccher.example/' })]),
+    ],
+    policy: { default_action: 'approve', rules: [] },
+  });
+  app = running;
+  const { run_id } = await running.start({ on_ask: 'suspend' });
+  const { model, backend } = await running.client.awaitRun({ run_id });
+  const { asks } = await running.client.listAsks({
+    ...{ state: 'pending', kind: null, session: null, mission: null, by: null, limit: 10 },
+  });
+  const ask = await running.client.showAsk({ id: asks[0]?.id ?? '' });
+  const lines = (label: string) => askCard(ask, Date.now()).parts.find((part) => part.label === label)?.lines;
+  expect(lines('url')).toEqual(['GET http://xn--bcher-kva.example:80/', 'in Unicode: b\u00fccher.example']);
+  expect(lines('from')?.join(' ')).toContain(`, ${model} at ${backend}`);
+  expect(cardData(ask, Date.now(), null).who).toMatchObject({ session: null, plan: null, step: null, model, backend });
 });
 
 it('tells each command of a line whose loop has more readings than a card shows', async () => {

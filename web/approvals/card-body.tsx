@@ -7,7 +7,7 @@ import { argumentLines, budgetOf, commandText, otherArgs, segmentsOf } from './c
 import { Reasons, Warnings } from './card-reasons.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Fold, foldedLines } from './folds.tsx';
-import { sendsLine } from '../../src/view/card-url.ts';
+import { sendsLine, unicodeLine } from '../../src/view/card-url.ts';
 
 export type CardPart = { readonly id: string; readonly total: number };
 
@@ -40,6 +40,7 @@ export function CardBody({
 } & Folds) {
   const { url } = card;
   const sends = url === null ? null : sendsLine(url);
+  const unicode = url === null ? null : unicodeLine(url);
   const budget = budgetOf(card);
   return (
     <>
@@ -51,6 +52,12 @@ export function CardBody({
             <span className="mono">
               <Safe text={`${url.method} ${url.scheme}://${url.host}:${url.port}${url.path}`} />
             </span>
+            {unicode === null ? null : (
+              <>
+                <br />
+                <Safe text={unicode} />
+              </>
+            )}
           </Fact>
           {sends === null ? null : (
             <Fact label="Sends">

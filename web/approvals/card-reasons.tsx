@@ -73,8 +73,10 @@ export function Reasons({ card, cwd }: { readonly card: AskCardData; readonly cw
         <Safe
           text={[
             who.session === null ? null : `session ${who.session}`,
+            who.plan === null ? null : `plan ${who.plan}, step ${who.step ?? '-'}`,
             who.chain === null ? null : `chain ${who.chain}`,
             who.task === null ? null : `task ${who.task}`,
+            who.model === null ? null : `${who.model} at ${who.backend ?? '-'}`,
             `${card.what.tools}.${card.what.tool}`,
           ]
             .filter((part) => part !== null)
