@@ -13,6 +13,7 @@ import {
   type OverlaySource,
   type Preconditions,
 } from './overlay-file.ts';
+import { findingsForPlans } from './plan-chains.ts';
 import { isShippedChain, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 
@@ -41,7 +42,7 @@ export function createChainRoutes(deps: ChainRouteDeps) {
     const place = files.find(file, source);
     if (place.source === 'builtin') {
       const text = isShippedChain(file) ? shippedChains[file] : '';
-      return { file, source: 'builtin', text, sha256: sha256Of(text), ...(await judged(text)), trusted: true };
+      return { file, source: 'builtin', text, sha256: sha256Of(text), ...(await judged(text, file)), trusted: true };
     }
     const { file: document } = place;
     if (!document.ok) {
@@ -52,13 +53,15 @@ export function createChainRoutes(deps: ChainRouteDeps) {
     const { bytes, sha256, path } = document;
     const trusted = place.source === 'user' || deps.trust.isTrusted({ kind: 'chain', root: deps.root, path, sha256 });
     const text = new TextDecoder().decode(bytes);
-    return { file, source: place.source, text, sha256, ...(await judged(bytes)), trusted };
+    return { file, source: place.source, text, sha256, ...(await judged(bytes, file)), trusted };
   };
 
-  const judged = async (source: Uint8Array | string) => {
-    const { chain, findings } = await read(source);
+  /** @param file its name, by which a plan finds it; null where it has none yet */
+  const judged = async (source: Uint8Array | string, file: string | null) => {
+    const { chain, findings: own } = await read(source);
+    const findings = file === null ? own : [...own, ...findingsForPlans(file, chain)];
     return {
-      valid: chain !== null,
+      valid: chain !== null && !findings.some(isError),
       findings: findings.map(shown),
       graph: chain === null ? null : chainGraph(chain),
     };
@@ -108,12 +111,12 @@ export function createChainRoutes(deps: ChainRouteDeps) {
     }: Named & Preconditions & { readonly text: string; readonly source?: Layer | undefined }) {
       checkFile(file);
       const { created } = await files.write(file, text, source, wanted, async () => {
-        const { chain, findings } = await read(text);
-        if (chain !== null) return;
-        const errors = findings.filter(({ severity }) => severity === 'error');
+        const { valid, findings } = await judged(text, file);
+        if (valid) return;
+        const errors = findings.filter(isError);
         const count = errors.length === 1 ? 'it has a defect' : `it has ${errors.length} defects`;
         throw new RuntimeError('chain_invalid', `${file} is not written: ${count}.`, {
-          data: { param: errors[0]?.path, findings: findings.map(shown) },
+          data: { param: errors[0]?.path, findings },
         });
       });
       return { ...(await get(file, source)), created };
@@ -128,7 +131,7 @@ export function createChainRoutes(deps: ChainRouteDeps) {
       });
     },
 
-    validateChain: ({ text }: { readonly text: string }) => judged(text),
+    validateChain: ({ text }: { readonly text: string }) => judged(text, null),
   };
 }
 
@@ -136,5 +139,7 @@ function checkFile(file: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}\.json$/.test(file) && !isOther(file)) return;
   throw new RuntimeError('not_found', `There is no chain ${file}.`);
 }
+
+const isError = ({ severity }: Pick<DocumentFinding, 'severity'>): boolean => severity === 'error';
 
 const shown = ({ severity, code, path, message }: Finding): DocumentFinding => ({ severity, code, path, message });

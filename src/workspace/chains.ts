@@ -28,7 +28,7 @@ import {
   isOther,
 } from './find-chain.ts';
 import { realOf, realPlaceOf } from './paths.ts';
-import { isPlanChainUse, planChainFindings, planUseOf } from './plan-chains.ts';
+import { findingsForPlans, isPlanChainUse, planChainFindings } from './plan-chains.ts';
 import { isShippedChain, type ShippedChainName, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
@@ -221,8 +221,7 @@ export function createChains(deps: ChainDeps) {
     readonly bytes: Uint8Array | string;
   }): Promise<readonly Finding[]> => {
     const { chain, findings } = await read(bytes);
-    const use = planUseOf(path);
-    return chain === null || use === null ? findings : [...findings, ...planChainFindings(use, chain)];
+    return [...findings, ...findingsForPlans(path, chain)];
   };
 
   return {

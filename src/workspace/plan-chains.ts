@@ -12,10 +12,12 @@ export const planChainFiles = {
   explorer: 'chain-plan-explorer.json',
 } as const satisfies Readonly<Record<PlanChainUse, string>>;
 
-/** What a plan would play a file as, which is found by its name; null for any other file. */
-export const planUseOf = (path: string): PlanChainUse | null =>
+/** What a plan would refuse of a file that it finds by its name; empty for any other file. */
+export function findingsForPlans(path: string, chain: Chain | null): readonly Finding[] {
   // True because these are the keys of the table.
-  (Object.keys(planChainFiles) as PlanChainUse[]).find((use) => planChainFiles[use] === basename(path)) ?? null;
+  const use = (Object.keys(planChainFiles) as PlanChainUse[]).find((each) => planChainFiles[each] === basename(path));
+  return chain === null || use === undefined ? [] : planChainFindings(use, chain);
+}
 
 export const isPlanChainUse = (use: string): use is PlanChainUse => Object.hasOwn(planChainFiles, use);
 

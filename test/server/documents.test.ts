@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Served, served } from './served.ts';
@@ -92,6 +92,19 @@ test('a preset can be copied and not changed', async () => {
   expect([copy.status, copy.json['source']]).toEqual([201, 'user']);
   const gone = await server.call('DELETE', path, { headers: { 'if-match': etag(copy) } });
   expect(gone.headers.get('x-reins-policy')).toBe('builtin hitl-policy-strict.json');
+});
+
+test('a chain by whose name a plan would play it is refused when no plan could', async () => {
+  const path = '/api/chains/chain-planner.json';
+  const refused = await server.call('PUT', path, { body: { text: chain }, headers: { 'if-none-match': '*' } });
+  expect(errorOf(refused)).toEqual([422, 'invalid_chain']);
+  const unfit = expect.objectContaining({ severity: 'error', code: 'unfit_for_plans', path: '/tasks/0/handler' });
+  expect(refused.json['findings']).toEqual(expect.arrayContaining([unfit]));
+  expect(existsSync(user('chain-planner.json'))).toBe(false);
+  writeFileSync(user('chain-planner.json'), chain);
+  const found = await server.call('GET', path);
+  expect(found.json).toMatchObject({ valid: false, findings: expect.arrayContaining([unfit]) });
+  rmSync(user('chain-planner.json'));
 });
 
 test('a chain with a defect is refused with its place, and nothing is written', async () => {
