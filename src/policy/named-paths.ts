@@ -2,7 +2,7 @@ import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { PolicyHost } from '../schema/policy.ts';
 import { baseName } from '../shell/programs.ts';
 import type { Analysis } from './analysis.ts';
-import { pathsInCode } from './code-paths.ts';
+import { pathsBehindOptions, pathsInCalls, pathsInCode } from './code-paths.ts';
 import { linksMade } from './links-made.ts';
 import type { PathValue } from './paths.ts';
 
@@ -42,7 +42,18 @@ export function placesOfWords(
   return [
     ...paths.map((word) => placesOfWord(word, command, host)),
     ...code.map((word) => placesInCode(word.path, command, host)),
+    placesOfCode(
+      words.filter((word) => !texts.has(word)),
+      command,
+      host,
+    ),
   ];
+}
+
+/** Where the code leads that stands behind an option. */
+function placesOfCode(words: readonly CommandWord[], command: FoundCommand, host: PolicyHost): readonly string[] {
+  const parts = pathsBehindOptions(command.words, new Set(words));
+  return [...new Set(parts)].flatMap((part) => command.directories.map((base) => placed(part, base, host)));
 }
 
 function distinct(words: readonly CommandWord[]): readonly CommandWord[] {
@@ -111,6 +122,7 @@ export function placesOfWord(
   const parts = [path, ...(unset === undefined ? [] : [unset])].flatMap((text) => [
     ...partsOf(text),
     ...pathsInCode(program, text),
+    ...pathsInCalls(text),
   ]);
   for (const part of parts) for (const base of directories) places.push(placed(part, base, host));
   if (!/[*?[]/.test(path)) return places;
