@@ -271,5 +271,9 @@ describe('session search', () => {
     const plain = openTerminal(world, ['session', 'search', 'heron'], { environment: { NO_COLOR: '1' } });
     await plain.ended;
     expect(plain.bytes()).not.toContain('\u001b');
+    const piped = (environment: Record<string, string>) => world.run(['session', 'search', 'heron'], { environment });
+    expect((await piped({})).stdout).not.toContain('\u001b');
+    expect((await piped({ FORCE_COLOR: '1' })).stdout).toContain('\u001b[1mheron\u001b[0m');
+    expect((await piped({ FORCE_COLOR: '1', NO_COLOR: '1' })).stdout).not.toContain('\u001b');
   });
 });

@@ -62,5 +62,19 @@ describe('a plan on a server that speaks the OpenAI format', () => {
       .map(({ body }) => (body as Body).model);
     const step = ['worker', 'worker', 'writer'];
     expect(asked).toEqual(['thinker', ...step, ...step]);
+
+    // A planner of another provider is asked at its own place.
+    await run('backend', 'add', 'far', '--type', 'vllm', '--url', `${server.url}/far/v1`);
+    await run('config', 'set', 'planner-provider', 'vllm');
+    await run('config', 'set', 'planner-model', 'thinker');
+    const before = server.requests.length;
+    await run('plan', 'new', 'see once more');
+    await run('plan', 'next');
+    const places = server.requests
+      .slice(before)
+      .filter(({ path }) => path.endsWith('/chat/completions'))
+      .map(({ path, body }) => [path, (body as Body).model]);
+    const near = (model: string) => ['/v1/chat/completions', model];
+    expect(places).toEqual([['/far/v1/chat/completions', 'thinker'], near('worker'), near('worker'), near('writer')]);
   });
 });

@@ -47,10 +47,7 @@ it('tells what a request would take along: the names of its headers, and how muc
 
 it('tells how a host reads in other letters, and which model asks', async () => {
   const running = await scriptedApp({
-    turns: [
-      says('done', { tool: { count: 1 } }),
-      calls([call('web.web_get', { url: 'http://b\u00fccher.example/' })]),
-    ],
+    turns: [says('done', { tool: { count: 1 } }), calls([call('web.web_get', { url: 'http://b\u00fccher.example/' })])],
     policy: { default_action: 'approve', rules: [] },
   });
   app = running;
