@@ -23,7 +23,7 @@ export function namesOutside(directory: string, hashBytes: number): boolean {
 export function indexedNames(directory: string, hashBytes: number): readonly string[] | null {
   try {
     return indexesOf(directory).flatMap(({ path }) =>
-      [...entriesOf(readFileSync(path), hashBytes)].map(({ name }) => name),
+      Array.from(entriesOf(readFileSync(path), hashBytes), ({ name }) => name),
     );
   } catch {
     return null;
