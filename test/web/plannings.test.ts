@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { executor, planner, planOptions } from '../plans/support.ts';
 import { says } from '../support/scripted-app.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
       // Long enough for another page to be opened meanwhile, on a busy machine too.
       { match: { ...planner, last_user: { contains: 'A note' } }, reply: { text: steps, first_delay_ms: 12_000 } },
       { match: planner, reply: { text: steps, first_delay_ms: 4000 } },
-      { match: { ...executor, last_user: { contains: 'linger' } }, reply: { text: 'Done.', first_delay_ms: 2000 } },
+      { match: { ...executor, last_user: { contains: 'linger' } }, reply: { text: 'Done.', first_delay_ms: 4000 } },
       says('Done.'),
     ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
   });
@@ -22,6 +23,17 @@ beforeAll(async () => {
   await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
 }, 60_000);
 afterAll(() => world?.close());
+
+/** Presses the button on every page and lets no request through before all were asked for: else the later page may hear of the first one's run. */
+async function pressTogether(pages: readonly Page[], name: string): Promise<void> {
+  let asked = 0;
+  for (const page of pages)
+    await page.route('**/api/**', (route) => (route.request().method() === 'POST' ? void asked++ : route.fallback()));
+  await Promise.all(pages.map((page) => page.getByRole('button', { name }).click()));
+  await expect.poll(() => asked).toBe(pages.length);
+  // To stop listening lets what was held go on.
+  await Promise.all(pages.map((page) => page.unroute('**/api/**')));
+}
 
 const plans = async () => (await world.served.client.pagePlans({})).items.map(({ name }) => name);
 
@@ -61,7 +73,7 @@ it('plans a goal once that two windows ask for at once, and leads both to the pl
     await page.getByRole('button', { name: 'New plan' }).click();
     await page.getByLabel('What is to be reached?').fill('Both at once');
   }
-  await Promise.all(pages.map((page) => page.getByRole('button', { name: 'Plan it' }).click()));
+  await pressTogether(pages, 'Plan it');
   for (const page of pages) await page.waitForURL(/\/plans\/both-at-once/);
   expect((await plans()).filter((name) => name.startsWith('both-at-once'))).toHaveLength(1);
   expect(world.problems).toEqual([]);
@@ -118,7 +130,7 @@ it('says no longer that a step is in the way when it no longer is', async () => 
     page.on('response', (response) => {
       if (response.status() === 409) refused.push(response.url());
     });
-  await Promise.all(pages.map((page) => page.getByRole('button', { name: 'Run next' }).click()));
+  await pressTogether(pages, 'Run next');
   for (const page of pages) {
     await page.getByText('1 of 2').waitFor();
     await expect.poll(() => page.getByText('is running in process').count()).toBe(0);
