@@ -89,6 +89,7 @@ export function createPortHost(port: MessagePort): PortHost {
         soon();
       },
       openTurn: (input) => request('openTurn', input),
+      openRequest: (input) => request('openRequest', input),
       callTool: (input) => request('callTool', input),
       // It travels with the request that it goes ahead of. Main takes messages in order and starts no call behind a
       // checkpoint that failed, so ahead of one there is no reply. Nothing follows that of a run that rests.

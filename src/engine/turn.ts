@@ -244,6 +244,7 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
   if (fitted.kind === 'failed') return { ...fitted, kind: 'unsent' };
   select(step, route);
   const numCtx = contextLength(run, route, fitted.tokens, plan.settings.max_tokens ?? null);
+  let place: Promise<void> | null = null;
   const request: ModelRequest = {
     model: route.model,
     system: plan.system,
@@ -252,9 +253,10 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
     ...plan.settings,
     ...(numCtx === null ? {} : { num_ctx: numCtx }),
     attempt,
-    leave() {
-      run.host.emit({ kind: 'request_made' });
-      return run.durable;
+    async leave() {
+      // Repeats of a request that a server did not take whole keep its place.
+      place ??= run.host.openRequest({ backend: route.backend });
+      await Promise.all([place, run.durable]);
     },
   };
   const startedAt = run.deps.now();
@@ -282,6 +284,8 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
     // An adapter that cannot be made (an optional package that is not installed) fails the call, not the run.
     if (!(error instanceof RuntimeError)) throw error;
     return { kind: 'unsent', failure: failure(error.code, error.message), fitsAsCounted: false };
+  } finally {
+    if (place !== null) run.host.emit({ kind: 'request_over' });
   }
   end = refuseEmpty(end);
   const call = { route, estimated: fitted.tokens, chunks, apiMs: lasted({ run, startedAt }) };

@@ -31,7 +31,7 @@ export type Auth = { readonly name: string; readonly value: string } | null;
 
 export const bearer = (key: string): Auth => ({ name: 'authorization', value: `Bearer ${key}` });
 
-/** Requests to one backend over kept connections, at most 8 at a time (08 §11.2). */
+/** Requests to one backend over kept connections, at most 8 at a time; those of runs wait for a place over all threads before they come here (08 §11.2). */
 export type Client = {
   /** Sends one request and waits for status and headers. Never throws; on abort the failure is `cancelled`. */
   open(outgoing: Outgoing, signal: AbortSignal): Promise<{ readonly kind: 'reply'; readonly reply: Incoming } | Failed>;

@@ -174,14 +174,23 @@ async function* openReply(
   request: ModelRequest,
   signal: AbortSignal,
 ) {
+  let left = (): void => {};
+  const leaving = new Promise<void>((resolve) => {
+    left = resolve;
+  });
   const outgoing = {
     method: 'POST',
     path: prepared.path,
     accept: accept[wire.framing],
     body: prepared.body,
-    ...(request.leave === undefined ? {} : { leave: request.leave }),
+    leave: async () => {
+      await request.leave?.();
+      left();
+    },
   } as const;
   const opening = client.open(outgoing, signal);
+  // A request that waits for its place is not with the server yet.
+  if (wire.loadingNote !== null) await Promise.race([leaving, opening]);
   if (wire.loadingNote !== null && (await isSlow(opening, deps.loading_note_ms))) {
     yield { kind: 'notice', code: 'model_loading', message: wire.loadingNote } as const;
   }

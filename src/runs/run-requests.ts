@@ -2,16 +2,20 @@ import { createHash } from 'node:crypto';
 import { assert, type Struct } from 'superstruct';
 import type { Gate } from '../gate/call.ts';
 import { admitTurn, type TurnDeps } from '../gate/turn.ts';
-import { CallRequest, CheckpointRequest, TurnRequest } from '../schema/protocol.ts';
+import { BackendRequest, CallRequest, CheckpointRequest, TurnRequest } from '../schema/protocol.ts';
+import { RuntimeError } from '../schema/errors.ts';
 import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import { checkpointText } from './checkpoint-text.ts';
 import { isRecorded, type LiveRun } from './live-run.ts';
+import type { RequestPlaces } from './request-places.ts';
 import type { createRunRows } from './run-rows.ts';
 
 export type RunRequestDeps = TurnDeps & {
   readonly runs: Runs;
   readonly gate: Gate;
+  /** Of all runs of this process. */
+  readonly places: RequestPlaces;
   /** Masks known secrets before a state is stored (11 §5.3). */
   readonly mask: <T>(value: T) => T;
   /** Masks known secrets only: what runs once the run goes on is exact otherwise (11 §5.3.3). */
@@ -22,8 +26,23 @@ export type RunRequestDeps = TurnDeps & {
 export function createRunRequests(deps: RunRequestDeps, live: LiveRun, rows: ReturnType<typeof createRunRows>) {
   const { gate } = live;
   const calls = new Set<Promise<unknown>>();
+  let endRequest = (): void => {};
+
+  /** A run has one request at a time. */
+  const openRequest = ({ backend }: BackendRequest): Promise<null> => {
+    endRequest();
+    return new Promise((resolve, reject) => {
+      const leave = deps.places.enter(backend, () => resolve(null));
+      endRequest = () => {
+        leave();
+        reject(new RuntimeError('cancelled', 'cancelled'));
+      };
+    });
+  };
+
   return {
-    async answer(op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> {
+    async answer(op: 'openTurn' | 'openRequest' | 'callTool', input: unknown): Promise<unknown> {
+      if (op === 'openRequest') return openRequest(checked(input, BackendRequest));
       if (live.resting) return { kind: 'suspended' };
       if (op === 'openTurn') return admitTurn(deps, gate, checked(input, TurnRequest), live.defaults);
       rows.flushBehindHeld();
@@ -31,6 +50,9 @@ export function createRunRequests(deps: RunRequestDeps, live: LiveRun, rows: Ret
       calls.add(call);
       return call.finally(() => calls.delete(call));
     },
+
+    /** Gives back the place of the run's request, also the one in the line; nothing where it has none. */
+    endRequest: (): void => endRequest(),
 
     /**
      * `goOn` is called once it is on the disk. Ahead of a model the thread gets the request ready meanwhile, so the

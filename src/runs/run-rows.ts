@@ -19,7 +19,7 @@ export type RunRowsDeps = {
 };
 
 /** What the thread says that is written down. */
-type SaidEvent = Exclude<EngineEvent, { readonly kind: 'request_made' }>;
+type SaidEvent = Exclude<EngineEvent, { readonly kind: 'request_over' }>;
 
 /** A checkpoint that waits for the next transaction, with the events before it. */
 type Held = {

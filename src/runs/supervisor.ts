@@ -12,12 +12,13 @@ import { heedCancel } from './cancel-requests.ts';
 import { leaseMs, renewMs } from './lease.ts';
 import { isRecorded, type LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
+import { createRequestPlaces } from './request-places.ts';
 import { createRunRequests, type RunRequestDeps } from './run-requests.ts';
 import { createRunRows } from './run-rows.ts';
 import { createStreamedText, type StreamedTextDeps } from './streamed-text.ts';
 import { createWarmUp } from './warm-up.ts';
 
-export type SupervisorDeps = RunRequestDeps & StreamedTextDeps & { readonly pools: Pools };
+export type SupervisorDeps = Omit<RunRequestDeps, 'places'> & StreamedTextDeps & { readonly pools: Pools };
 
 /** How the thread ended, or that it is gone. */
 export type Supervised = {
@@ -36,15 +37,16 @@ const callGraceMs = 2_500;
 
 /** Main side of one run: serves its requests, writes its events, sees its end, kills its thread. */
 export function createSupervisor(deps: SupervisorDeps) {
+  const places = createRequestPlaces();
   return {
     /** Resolves when the run's thread has sent its end or is gone; never rejects. */
     supervise(live: LiveRun): Promise<Supervised> {
-      return new Promise((resolve) => serve(deps, live, resolve));
+      return new Promise((resolve) => serve({ ...deps, places }, live, resolve));
     },
   };
 }
 
-function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) => void): void {
+function serve(deps: SupervisorDeps & RunRequestDeps, live: LiveRun, done: (result: Supervised) => void): void {
   const { port1: port, port2 } = new MessageChannel();
   const { gate } = live;
   const runId = gate.ref.run_id;
@@ -59,6 +61,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     warmUp.stop();
     streamed.stop();
     stopHeeding();
+    requests.endRequest();
     const flushed = keepTrying(() => rows.flush(), { codes: endCodes(end) }).then(
       () => end,
       (error: unknown): RunEnd => {
@@ -95,8 +98,8 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     if (!engineKinds.has(event.kind) || (event.kind === 'message' && !is(event.message, Message))) {
       throw unreadable(`an event of kind ${String(Reflect.get(event, 'kind'))}`);
     }
-    if (event.kind === 'request_made') {
-      warmUp.asked();
+    if (event.kind === 'request_over') {
+      requests.endRequest();
       return;
     }
     if (!isEphemeral(event.kind)) {
@@ -132,6 +135,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     }
     requests.answer(op, input).then(
       (output) => {
+        if (op === 'openRequest' && !settled) warmUp.asked();
         reply({ kind: 'reply', id, ok: true, output });
         if (op === 'openTurn') guarded(() => rows.flush());
       },
@@ -221,7 +225,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   });
 }
 
-const operations: ReadonlySet<string> = new Set<HostOp>(['openTurn', 'callTool', 'checkpoint']);
+const operations: ReadonlySet<string> = new Set<HostOp>(['openTurn', 'openRequest', 'callTool', 'checkpoint']);
 
 const unreadable = (what: string): RuntimeError =>
   new RuntimeError('internal', `the run's thread sent what does not parse: ${what}`);

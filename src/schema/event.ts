@@ -110,8 +110,8 @@ export type EngineEvent =
       readonly run_total: number;
       readonly limit: number | null;
     })
-  /** The request of a turn goes out. Not stored. */
-  | { readonly kind: 'request_made' }
+  /** The request that the host let go is over, or is not wanted any more. Not stored. */
+  | { readonly kind: 'request_over' }
   /** Counts one accepted model call toward the bounds of 02 §11. */
   | { readonly kind: 'turn_usage'; readonly usage: Usage; readonly api_ms: number }
   /** A call that the engine answered without sending it: what the model asked for, and what it was told. */
@@ -281,7 +281,7 @@ export type MainEvent =
   /** Of no run (04 §18.1): a plan or one of its steps changed. */
   | { readonly kind: 'plan_changed'; readonly plan: string; readonly ordinal?: number; readonly status: string };
 
-type Unpublished = 'captured_step' | 'request_made' | 'turn_usage' | 'unsent_call';
+type Unpublished = 'captured_step' | 'request_over' | 'turn_usage' | 'unsent_call';
 
 /** What happens to the host and to no run (04 §18.1). */
 export type HostEvent = DocumentChanged | SetupChanged;
@@ -329,7 +329,7 @@ export const engineKinds: ReadonlySet<string> = new Set<EngineEvent['kind']>([
   'model_selected',
   'model_retry',
   'token_usage',
-  'request_made',
+  'request_over',
   'turn_usage',
   'unsent_call',
   'context_shifted',

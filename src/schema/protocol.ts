@@ -78,6 +78,10 @@ export type TurnAdmission =
   | { readonly kind: 'refused'; readonly error: WireError }
   | { readonly kind: 'suspended' };
 
+/** Asks to send one request of an admitted turn. Checked in main by the struct. */
+export const BackendRequest = type({ backend: string() });
+export type BackendRequest = Infer<typeof BackendRequest>;
+
 /** One call of an assistant message, as the model wrote it. Checked in main by the struct. */
 export const CallRequest = type({
   task_id: string(),
@@ -206,7 +210,7 @@ export type RunEnd =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'suspended' };
 
-export type HostOp = 'openTurn' | 'callTool' | 'checkpoint';
+export type HostOp = 'openTurn' | 'openRequest' | 'callTool' | 'checkpoint';
 
 /** The port carries lists of these: each message between threads wakes the other side, which costs more than its content. */
 export type WorkerMessage =

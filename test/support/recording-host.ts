@@ -130,6 +130,9 @@ export async function play(setup: Setup): Promise<Played> {
       signal.throwIfAborted();
       return setup.openTurn?.(request, turns.length - 1) ?? { kind: 'go', routes: [route] };
     },
+    async openRequest() {
+      signal.throwIfAborted();
+    },
     async callTool(call) {
       made.push(call);
       log.push(`callTool ${call.name}`);
