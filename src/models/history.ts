@@ -11,11 +11,44 @@ export function systemText(request: ModelRequest): string {
 
 /** The messages of the conversation: no system messages, no assistant message that is empty (08 §1 rule 3). */
 export const conversation = (messages: readonly Message[]): readonly Message[] =>
-  messages.filter(
-    (message) =>
-      message.role !== 'system' &&
-      !(message.role === 'assistant' && message.content === '' && (message.tool_calls?.length ?? 0) === 0),
+  withinImageBytes(
+    messages.filter(
+      (message) =>
+        message.role !== 'system' &&
+        !(message.role === 'assistant' && message.content === '' && (message.tool_calls?.length ?? 0) === 0),
+    ),
   );
+
+/** Images of one request (08 §10). */
+const maxImageBytes = 20 * 1024 * 1024;
+
+const bytesOf = (image: Image): number => Math.floor((image.data.length * 3) / 4);
+
+/** The newest images that one request may hold; a note stands for each older one. */
+function withinImageBytes(messages: readonly Message[]): readonly Message[] {
+  let left = maxImageBytes;
+  const fits = (image: Image): boolean => {
+    left -= bytesOf(image);
+    return left >= 0;
+  };
+  const sent = new Set(
+    messages
+      .flatMap(({ images }) => images ?? [])
+      .reverse()
+      .filter(fits),
+  );
+  if (left >= 0) return messages;
+  return messages.map((message) => {
+    const gone = message.images?.filter((image) => !sent.has(image)) ?? [];
+    if (gone.length === 0) return message;
+    const { images = [], content, ...rest } = message;
+    const text = [content, ...gone.map((image) => imageNote(image, 'left out of a long talk'))];
+    const kept = images.filter((image) => sent.has(image));
+    return { ...rest, content: withoutEmpty(text), ...(kept.length === 0 ? {} : { images: kept }) };
+  });
+}
+
+const withoutEmpty = (texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n');
 
 /** Arguments as an object. A call that was stored with others was answered with an error; the wire gets none. */
 export function argumentsObject(text: string): Readonly<Record<string, unknown>> {
@@ -27,13 +60,15 @@ export function argumentsObject(text: string): Readonly<Record<string, unknown>>
   }
 }
 
-/** Stands for an image of a tool result where the wire has no place for it (08 §10). */
-const imageNote = (image: Image): string =>
-  `[image ${image.name ?? image.mime_type}, ${Math.floor((image.data.length * 3) / 4)} bytes, not shown to the model]`;
+/** Stands for an image that is not sent, such as that of a tool result where the wire has no place for it (08 §10). */
+const imageNote = (image: Image, why: string): string =>
+  `[image ${image.name ?? image.mime_type}, ${bytesOf(image)} bytes, ${why}]`;
 
 /** Text of a tool result on a wire without images in results. */
 export const resultText = ({ content, images }: Message): string =>
-  images === undefined ? content : [content, ...images.map(imageNote)].filter((text) => text !== '').join('\n');
+  images === undefined
+    ? content
+    : withoutEmpty([content, ...images.map((image) => imageNote(image, 'not shown to the model'))]);
 
 /** What a backend type wrote into `provider_meta`; null for a message of another type or without any. */
 export function ownMeta(

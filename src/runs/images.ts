@@ -12,6 +12,8 @@ export type BlobStore = {
 
 export type LoadedImage = { readonly bytes: Uint8Array; readonly mime_type: string; readonly name: string };
 
+/** In one message. */
+const mostImages = 8;
 const maxImageBytes = 10 * 1024 * 1024;
 const maxRequestBytes = 20 * 1024 * 1024;
 
@@ -23,8 +25,11 @@ const kinds: readonly (readonly [number, string, string])[] = [
   [8, 'WEBP', 'image/webp'],
 ];
 
-/** @throws RuntimeError usage for a file that cannot be read, is no image, or is too large. */
+/** @throws RuntimeError usage for too many, and for a file that cannot be read, is no image, or is too large. */
 export function readImages(images: readonly { readonly path: string }[]): readonly LoadedImage[] {
+  if (images.length > mostImages) {
+    throw new RuntimeError('usage', `--image: ${images.length} images, more than ${mostImages}`);
+  }
   const loaded = images.map(({ path }): LoadedImage => {
     let bytes: Buffer;
     try {

@@ -48,3 +48,13 @@ it('refuses images beside an input that is no text', async () => {
   const run = app.run({ images: [{ path }], input: { type: 'int', value: 3 } });
   await expect(run).rejects.toThrow('--image goes with text');
 });
+
+it('refuses more than eight images in one message, whichever face sends them', async () => {
+  app = await scriptedApp(sees);
+  const path = join(app.place.workspace, 'dot.png');
+  writeFileSync(path, png);
+  const images = (count: number) => new Array(count).fill({ path });
+  await expect(app.chat('look', { images: images(9) })).rejects.toThrow('9 images, more than 8');
+  const { run_id } = await app.chat('look', { images: images(8) });
+  expect((await app.client.awaitRun({ run_id })).status).toBe('completed');
+});
