@@ -255,7 +255,7 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
     attempt,
     async leave() {
       // Repeats of a request that a server did not take whole keep its place.
-      place ??= run.host.openRequest({ backend: route.backend });
+      place ??= run.host.openRequest({ backend: route.backend, type: route.type });
       await Promise.all([place, run.durable]);
     },
   };

@@ -29,8 +29,10 @@ export function createRunRequests(deps: RunRequestDeps, live: LiveRun, rows: Ret
   let endRequest = (): void => {};
 
   /** A run has one request at a time. */
-  const openRequest = ({ backend }: BackendRequest): Promise<null> => {
+  const openRequest = async ({ backend, type }: BackendRequest): Promise<null> => {
     endRequest();
+    // No server is behind a script.
+    if (type === 'scripted') return null;
     return new Promise((resolve, reject) => {
       const leave = deps.places.enter(backend, () => resolve(null));
       endRequest = () => {

@@ -79,7 +79,7 @@ export type TurnAdmission =
   | { readonly kind: 'suspended' };
 
 /** Asks to send one request of an admitted turn. Checked in main by the struct. */
-export const BackendRequest = type({ backend: string() });
+export const BackendRequest = type({ backend: string(), type: string() });
 export type BackendRequest = Infer<typeof BackendRequest>;
 
 /** One call of an assistant message, as the model wrote it. Checked in main by the struct. */
