@@ -36,6 +36,7 @@ export function createVerdicts({ rows, audit, feed, now, tenant }: VerdictsDeps)
     mission_id: ask.mission_id,
     chain_id: ask.chain_id ?? '',
     tenant_id: tenant,
+    task: ask.run_id === null ? null : feed.taskOfAsk(ask.run_id, ask.id),
   });
 
   /** In the caller's transaction. @returns whether this verdict stands, if the transaction does */

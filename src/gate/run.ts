@@ -1,3 +1,4 @@
+import type { InTask } from '../schema/event.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { OnAsk } from '../schema/run.ts';
 import type { EventRef } from '../store/events.ts';
@@ -12,12 +13,19 @@ import type { CallOrder } from './order.ts';
 /** Arguments that the operator put in the place of a call's own (03 §3.5). */
 export type ChangedArguments = Readonly<Record<string, unknown>>;
 
+/** What the events and rows of a run name it by; `task` moves with the run. */
+export type RunRef = Omit<EventRef, 'task'> & {
+  readonly run_id: string;
+  readonly mission_id: string;
+  task: InTask | null;
+};
+
 /** What became of the question about a spent bound. */
 export type Extended = 'granted' | 'refused' | 'suspended';
 
 /** A run as the gate sees it: what stays the same over its calls, and the few things that move. */
 export type GateRun = {
-  readonly ref: EventRef & { readonly run_id: string; readonly mission_id: string };
+  readonly ref: RunRef;
   /** Lease owner: no call starts and no outcome is recorded for a run that is another's (03 §11.2). */
   readonly owner: string;
   /** Session id, or run id without a session. */

@@ -26,6 +26,7 @@ export const refOf = ({ tenant }: PrepareDeps, { chain }: PreparedRun, ids: RunI
   mission_id: ids.missionId,
   chain_id: chain.id,
   tenant_id: tenant,
+  task: null,
 });
 
 /** The part of a run that the gate sees. */

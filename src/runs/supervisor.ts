@@ -102,6 +102,10 @@ function serve(deps: SupervisorDeps & RunRequestDeps, live: LiveRun, done: (resu
       requests.endRequest();
       return;
     }
+    if (event.kind === 'step_started') {
+      const { task_id, task_handler, attempt } = event;
+      gate.ref.task = { task_id, task_handler, attempt };
+    }
     if (!isEphemeral(event.kind)) {
       streamed.endBefore(event);
       rows.add(event);

@@ -7,7 +7,7 @@ import type { FinishReason, Message, Usage } from './message.ts';
  */
 
 /** Inside a task. */
-type InTask = { readonly task_id: string; readonly task_handler: string; readonly attempt: number };
+export type InTask = { readonly task_id: string; readonly task_handler: string; readonly attempt: number };
 
 export type StepError = { readonly class: string; readonly message: string };
 
@@ -313,7 +313,8 @@ export type RunEvent = {
   readonly session_id: string | null;
   readonly chain_id: string;
   readonly truncated?: readonly string[];
-} & EventBody;
+} & Partial<InTask> &
+  EventBody;
 
 const ephemeral: ReadonlySet<string> = new Set(['step_chunk', 'tool_output']);
 export const isEphemeral = (kind: string): boolean => ephemeral.has(kind);

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../schema/event.ts';
+import type { InTask, RunEvent } from '../schema/event.ts';
 import type { Sql } from './sql.ts';
 
 /** Where an event belongs; copied to its row so that host-wide readers need no join. */
@@ -8,6 +8,8 @@ export type EventRef = {
   readonly mission_id: string | null;
   readonly chain_id: string;
   readonly tenant_id: string;
+  /** The task that the run is at; what its calls come to is said with it (04 §18). */
+  readonly task?: InTask | null;
 };
 
 export type StoredEvent = { readonly cursor: number; readonly event: RunEvent };
@@ -26,6 +28,10 @@ type EventRow = {
 type EventData = { readonly kind: string; readonly ask_id?: string };
 
 const columns = 'cursor, run_id, session_id, seq, kind, data, at';
+
+/** Where a run is, for what happens inside a task; its beginning and its end happen to the whole. */
+export const placeIn = ({ task }: EventRef, kind: string): Partial<InTask> =>
+  task == null || kind.startsWith('chain_') ? {} : task;
 
 /** A row or a body as readers get it. Bodies come from `feed.ts` alone, whose parameter has their type. */
 const eventOf = (
@@ -59,7 +65,8 @@ export function createEvents(sql: Sql) {
      * same statement, also when another process adds to the run.
      */
     append(ref: EventRef, body: EventData, at: number): StoredEvent {
-      const { kind, ...own } = body;
+      const { kind, ...said } = body;
+      const own = { ...placeIn(ref, kind), ...said };
       const row = sql.get<{ readonly cursor: number; readonly seq: number | null }>(
         `INSERT INTO events (tenant_id, kind, seq, ask_id, run_id, session_id, mission_id, data, at)
          VALUES (?, ?, CASE WHEN ? IS NULL THEN NULL ELSE (SELECT coalesce(max(seq), 0) + 1 FROM events WHERE run_id = ?) END,
@@ -77,7 +84,7 @@ export function createEvents(sql: Sql) {
         at,
       );
       if (row === undefined) throw new Error('an INSERT with RETURNING gave no row');
-      return { cursor: row.cursor, event: eventOf(ref, row.seq, at, body) };
+      return { cursor: row.cursor, event: eventOf(ref, row.seq, at, { kind, ...own }) };
     },
     /** Stored events of a run with a higher `seq`, in order; at most `limit`. */
     ofRun(runId: string, after: number, limit = 10_000): StoredEvent[] {
@@ -103,6 +110,20 @@ export function createEvents(sql: Sql) {
     /** The latest events of all runs and of the host, oldest first. */
     latest(limit: number): StoredEvent[] {
       return sql.all<EventRow>(`SELECT ${columns} FROM events ORDER BY cursor DESC LIMIT ?`, limit).map(read).reverse();
+    },
+    /** The task in which an ask was raised; null for one of no task, or whose event is gone. */
+    taskOfAsk(runId: string, askId: string): InTask | null {
+      const row = sql.get<{ readonly data: string }>(
+        // From the end of the run, where its open asks are.
+        "SELECT data FROM events WHERE run_id = ? AND ask_id = ? AND kind = 'ask' ORDER BY seq DESC LIMIT 1",
+        runId,
+        askId,
+      );
+      // A row of our own.
+      const { task_id, task_handler, attempt } = JSON.parse(row?.data ?? '{}') as Partial<InTask>;
+      return task_id === undefined || task_handler === undefined || attempt === undefined
+        ? null
+        : { task_id, task_handler, attempt };
     },
     lastCursor(): number {
       return sql.get<{ cursor: number | null }>('SELECT max(cursor) AS cursor FROM events')?.cursor ?? 0;

@@ -1,5 +1,5 @@
 import { type EventBody, type HostEvent, isEphemeral, type RunEvent } from '../schema/event.ts';
-import type { EventRef, Events, StoredEvent } from './events.ts';
+import { type EventRef, type Events, placeIn, type StoredEvent } from './events.ts';
 import type { Sql } from './sql.ts';
 import { createUnderWay } from './under-way.ts';
 
@@ -125,6 +125,7 @@ export function createFeed(deps: FeedDeps) {
         run_id: ref.run_id,
         session_id: ref.session_id,
         chain_id: ref.chain_id,
+        ...placeIn(ref, body.kind),
         ...deps.mask(body),
       });
     },
@@ -139,6 +140,9 @@ export function createFeed(deps: FeedDeps) {
         if (set.size === 0) listeners.delete(runId);
       };
     },
+
+    /** As `Events.taskOfAsk`. */
+    taskOfAsk: events.taskOfAsk,
 
     /** The text so far of the message that a run streams in this process; null when it streams none. */
     underWay: underWay.of,

@@ -81,6 +81,9 @@ test('tells what is open, then every change of other processes, and ends with 13
     data: {
       ask_id: ask.id,
       call_id: ask.call_id,
+      task_id: 'run_tools',
+      task_handler: 'execute_tool_calls',
+      attempt: 1,
       verdict: 'denied',
       by: 'operator:cli',
       feedback: 'use\nanother',
