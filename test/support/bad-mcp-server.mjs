@@ -136,6 +136,25 @@ const handle = (line) => {
           ),
         },
       });
+    // Page after page of what is no tool; of the same names; or with a place in the list that is a book.
+    if (mode === 'empty-pages' || mode === 'same-names' || mode === 'long-cursor') {
+      globalThis.page = (globalThis.page ?? 0) + 1;
+      const tools = {
+        'empty-pages': () => Array(500_000).fill(0),
+        'same-names': () => Array.from({ length: 20 }, (_, at) => tool(`t${at}`)),
+        'long-cursor': () => [tool(`t${globalThis.page}`)],
+      }[mode]();
+      const nextCursor = String(globalThis.page).padEnd(mode === 'long-cursor' ? 1_000_000 : 1, '.');
+      return say({ id, result: { tools, ...(globalThis.page < 4 ? { nextCursor } : {}) } });
+    }
+    if (mode === 'large')
+      return say({
+        id,
+        result: {
+          tools: [tool(`t${params?.cursor ?? 0}`, { description: 'd'.repeat(6_000_000) })],
+          ...(params?.cursor === '4' ? {} : { nextCursor: String(Number(params?.cursor ?? 0) + 1) }),
+        },
+      });
     if (mode === 'odd')
       return say({
         id,

@@ -43,9 +43,13 @@ export type McpClient = {
 };
 
 const maxPages = 50;
+/** A place in a list is a word to its server; the places of all pages are kept. */
+const longestCursor = 4096;
 /** A server that goes on telling of progress may take as many times its limit. */
 const maxExtensions = 10;
 const methodNotFound = -32_601;
+/** Answers to what the server asked for that it has not taken: over HTTP each of them holds a connection. */
+const mostUntaken = 200;
 
 /**
  * Connects and initialises. Whoever calls it keeps the time: on abort the connection is closed.
@@ -85,7 +89,22 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
     setProtocolVersion?.(agreed);
   };
   const send = transport.send.bind(transport);
+  let untaken = 0;
+  const reply: typeof transport.send = async (message, options) => {
+    if (closed !== null) throw new Error(closed);
+    if (untaken >= mostUntaken) {
+      end('the server asks on and on, and does not take what it is answered');
+      void close();
+      return;
+    }
+    untaken += 1;
+    await send(message, options).finally(() => {
+      untaken -= 1;
+    });
+  };
   transport.send = (message, options) => {
+    // A pipe counts by itself what is not read from it.
+    if (route.kind !== 'stdio' && !('method' in message)) return reply(message, options);
     if (sending !== null && 'id' in message && 'method' in message) pending.set(Number(message.id), sending);
     sending = null;
     return send(message, options);
@@ -166,6 +185,12 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
         if (typeof next !== 'string' || next === '' || collected.isFull()) break;
         if (seen.has(next)) {
           collected.cut('its list of tools repeats a page; the rest is left out');
+          break;
+        }
+        if (next.length > longestCursor) {
+          collected.cut(
+            `its list of tools goes on at a place of more than ${longestCursor} characters; the rest is left out`,
+          );
           break;
         }
         if (page === maxPages) {

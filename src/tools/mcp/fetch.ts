@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -196,6 +197,8 @@ function answerTo(request: ClientRequest, init: RequestInit, { host }: Target): 
     let sent = false;
     const { signal } = init;
     const abort = (): void => void request.destroy(signal?.reason instanceof Error ? signal.reason : undefined);
+    // One signal stands for all requests of a connection, and Node would warn about many of them on the terminal.
+    if (signal != null) setMaxListeners(0, signal);
     signal?.addEventListener('abort', abort, { once: true });
     request.on('finish', () => {
       sent = true;

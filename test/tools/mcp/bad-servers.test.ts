@@ -121,6 +121,35 @@ describe('the list of tools', () => {
     expect(connection.notices).toEqual(['it has more than 1000 tools; the rest is left out']);
   });
 
+  it('keeps no more of all its pages than one message holds, and names a few of what is left out', async () => {
+    const told = async (mode: string) => {
+      const connection = start(mode);
+      await connection.connect(false);
+      return { tools: connection.listings[0]?.length, notices: connection.notices };
+    };
+    const [empty, same, cursor, large] = await Promise.all(
+      ['empty-pages', 'same-names', 'long-cursor', 'large'].map(told),
+    );
+    expect(empty).toEqual({
+      tools: 0,
+      notices: [
+        `2000000 tools are left out for want of a usable name or schema: ${Array(5).fill('one without a name').join(', ')} and 1999995 more`,
+      ],
+    });
+    expect(same).toEqual({
+      tools: 20,
+      notices: ['60 tools named as one before them are left out: t0, t1, t2, t3, t4 and 55 more'],
+    });
+    expect(cursor).toEqual({
+      tools: 1,
+      notices: ['its list of tools goes on at a place of more than 4096 characters; the rest is left out'],
+    });
+    expect(large).toEqual({
+      tools: 2,
+      notices: ['its list of tools is larger than 16 MiB; what goes beyond is left out'],
+    });
+  });
+
   it('leaves out what is no tool', async () => {
     const connection = start('odd');
     await connection.connect(false);

@@ -509,6 +509,39 @@ describe('the older kind of server', () => {
   });
 });
 
+describe('a server that asks without end', () => {
+  it('MCP-008: and takes no answer is left, with as many connections as it takes to see it', async () => {
+    let [asked, answers] = [0, 0];
+    let stop = (): void => {};
+    const fake = await serve((message, request, response) => {
+      if (request.method === 'GET') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        const ask = (): void => {
+          for (let n = 0; n < 100; n += 1) {
+            asked += 1;
+            response.write(`data: {"jsonrpc":"2.0","id":"q${asked}","method":"ping"}\n\n`);
+          }
+        };
+        const timer = setInterval(ask, 5);
+        stop = () => clearInterval(timer);
+        response.once('close', stop);
+        return true;
+      }
+      if (message === null || message.method !== undefined) return false;
+      // Taken, and never answered.
+      answers += 1;
+      return true;
+    });
+    const connection = connect(fake.url);
+    await connection.connect(false);
+    await vi.waitFor(() => expect(connection.state()).toBe('failed'), 10_000);
+    expect(connection.reason()).toBe('the server asks on and on, and does not take what it is answered');
+    await vi.waitFor(() => expect(fake.seen.at(-1)?.method).toBe('DELETE'), 10_000);
+    stop();
+    expect(answers).toBeLessThanOrEqual(200);
+  });
+});
+
 function flood(response: ServerResponse): void {
   const chunk = Buffer.alloc(1024 * 1024, 'z');
   let written = 0;
