@@ -41,9 +41,12 @@ export function offeredDefinition(description: string, schema: JsonObject): Offe
   return { ok: true, description: cut.text, schema: offered, flags };
 }
 
-/** C0 and C1 controls but line feed and tab, bidirectional controls, zero-width characters. */
+/**
+ * C0 and C1 controls but line feed and tab, bidirectional controls, and what has no width or no shape: a text can be written
+ * in tags or in variation selectors alone, which models read and people do not see. A selector behind an emoji stays.
+ */
 const hiddenCharacters =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]|[\u{e0000}-\u{e007f}]/gu;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|\u17b4|\u17b5|[\u180b-\u180d]|\u180f|[\ufe00-\ufe0d]|(?<!\p{Emoji})[\ufe0e\ufe0f]|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e0fff}]/gu;
 
 const withoutHidden = (text: string): string => text.replace(hiddenCharacters, '');
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseArguments } from '../../../src/tools/arguments.ts';
-import type { Definition } from '../../../src/tools/mcp/definition.ts';
+import { type Definition, readDefinition } from '../../../src/tools/mcp/definition.ts';
 import { mcpTool } from '../../../src/tools/mcp/tool.ts';
 
 const server = (inject: Readonly<Record<string, string>> = {}) => ({
@@ -25,6 +25,30 @@ describe('a tool of a server, as a model is offered it', () => {
     expect(spec.description.startsWith('reads a file [31m and more ')).toBe(true);
     expect(Buffer.byteLength(spec.description)).toBeLessThanOrEqual(4096);
   });
+
+  it('is described in no characters that only a model reads, and in emoji', () => {
+    // Variation selectors, tags, fillers and separators: each of them has no width.
+    const unseen = [
+      '\u{e0101}\u{e01ef}',
+      '\ufe00\ufe0f',
+      '\u{e0041}',
+      '\u3164\uffa0\u115f',
+      '\u034f\u180b\u17b4',
+      '\u2028\u206a',
+    ];
+    const text = `reads${unseen.join('')} ❤\ufe0f`;
+    const inputSchema = { type: 'object', properties: { a: { description: text } } };
+    const { spec } = mcpTool(server(), definition({ description: text, inputSchema }));
+    expect(spec.description).toBe('reads ❤\ufe0f');
+    expect(spec.input_schema).toEqual({ type: 'object', properties: { a: { description: 'reads ❤\ufe0f' } } });
+  });
+
+  it.each(['read_file\u3164', 'read\ufe0f', 're\u034fad', 'read\u2800', 'read\u{e0101}', 'read\u200b'])(
+    'is none where its name holds what nobody sees (%j)',
+    (name) => {
+      expect(readDefinition({ name, inputSchema: { type: 'object' } })).toBe(null);
+    },
+  );
 
   it('loses the descriptions of its members before it is left out for its size, but no member of that name', () => {
     const text = { type: 'string', description: 'more '.repeat(2000) };
