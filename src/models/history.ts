@@ -1,4 +1,5 @@
 import type { Image, Message } from '../schema/message.ts';
+import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { isObject } from '../text/json-object.ts';
 import type { ModelRequest } from './model.ts';
 
@@ -50,8 +51,12 @@ function withinImageBytes(messages: readonly Message[]): readonly Message[] {
 
 const withoutEmpty = (texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n');
 
-/** Arguments as an object. A call that was stored with others was answered with an error; the wire gets none. */
+/**
+ * Arguments as an object. A call that was stored with others was answered with an error; the wire gets none, and none
+ * of what is nested too deep to be written again.
+ */
 export function argumentsObject(text: string): Readonly<Record<string, unknown>> {
+  if (text.length > mostLevels && isDeeperThan(text, mostLevels)) return {};
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};

@@ -1,8 +1,11 @@
 import { isObject } from '../text/json-object.ts';
 
-/** A count of a report: a finite number above zero, rounded down; everything else is 0. */
+/** More than anybody counts, and few enough that sums of them stay exact: budgets and listings add them up. */
+const mostCounted = 1e13;
+
+/** A count of a report: a number above zero, rounded down; everything else, and what cannot be one, is 0. */
 export const count = (value: unknown): number =>
-  typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+  typeof value === 'number' && value > 0 && value <= mostCounted ? Math.floor(value) : 0;
 
 /**
  * Picks the same answer out of every piece of a reply, where what stands between asks for several: nobody reads two texts

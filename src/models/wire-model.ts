@@ -1,4 +1,5 @@
 import type { Route } from '../schema/protocol.ts';
+import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { isObject } from '../text/json-object.ts';
 import { parseUrl } from '../text/parse-url.ts';
 import { messageOf } from '../text/thrown.ts';
@@ -260,6 +261,11 @@ function pageFailure(route: Route): ModelFailure {
 
 function readPayload(payload: string, decoder: Decoder, parts: Parts, route: Route): 'more' | 'done' | 'again' {
   if (payload === '[DONE]') return 'done';
+  // Arguments that come as a value are written as text again, which takes a call of the stack for each level.
+  if (payload.length > mostLevels && isDeeperThan(payload, mostLevels)) {
+    failMalformed(parts, route, `data nested deeper than ${mostLevels} levels`);
+    return 'more';
+  }
   let value: unknown;
   try {
     value = JSON.parse(payload);

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ModelPart } from '../../src/models/model.ts';
+import { assistant, call, result, user } from './conversation.ts';
 import { recordedStreams } from './streams.ts';
 import {
   answers,
@@ -111,6 +112,26 @@ describe.each(types)('adapter %s', (type) => {
     expect(parts[0]).toEqual(text);
     expect(parts[1]).toMatchObject({ kind: 'error', error: { class: 'malformed' } });
     expect(parts).toHaveLength(2);
+  });
+
+  it('calls data that are nested without end malformed, in words that say so', async () => {
+    const deep = '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000);
+    const calls: Partial<Record<WireType, string>> = {
+      ollama: `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":${deep}}}]}}\n`,
+      gemini: `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${deep}}}]}}]}\n\n`,
+    };
+    const { model } = await start(type, sends(type, firstText[type] + (calls[type] ?? `data: ${deep}\n\n`)));
+    const parts = merged(await collect(model));
+    expect(parts[1]).toMatchObject({ kind: 'error', error: { class: 'malformed' } });
+    expect(JSON.stringify(parts[1])).toContain('sent data nested deeper than 500 levels');
+  });
+
+  it('sends a call on whose arguments are nested too deep to be written again', async () => {
+    const deep = '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000);
+    const { model, server } = await start(type, sends(type, whole));
+    const messages = [user('go'), assistant('', { tool_calls: [call('c1', deep)] }), result('c1', 'no')];
+    expect((await collect(model, request({ messages }))).at(-1)).toEqual({ kind: 'finish', reason: 'stop' });
+    expect(server.requests).toHaveLength(1);
   });
 
   it('calls a stream without its end malformed', async () => {

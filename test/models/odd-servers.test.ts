@@ -114,6 +114,13 @@ describe('replies of compatible servers', () => {
       [text('a'), spent(3, 2), finish('stop')],
     ],
     [
+      'usage that nobody can have had',
+      delta({ content: 'a' }) +
+        frame({ choices: [], usage: { prompt_tokens: 1e308, completion_tokens: 2, total_tokens: -4 } }) +
+        stop,
+      [text('a'), spent(0, 2), finish('stop')],
+    ],
+    [
       'reasoning counted beside the answer, a cache by another name',
       delta({ content: 'a' }) +
         frame({
