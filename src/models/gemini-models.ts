@@ -1,6 +1,9 @@
 import { discoverWith, listOf, maxModels, noList, tokensOr } from './discover.ts';
 import type { DiscoveredModel, DiscoverTarget, Discovery } from './model.ts';
 
+/** Of a thousand models each; a server may say after every page that there is another one. */
+const maxPages = 100;
+
 /** Lists the models of the Gemini API: `GET /v1beta/models?pageSize=1000`, all pages (08 §4). */
 export function discoverGemini(target: DiscoverTarget, signal: AbortSignal): Promise<Discovery> {
   return discoverWith(
@@ -8,7 +11,8 @@ export function discoverGemini(target: DiscoverTarget, signal: AbortSignal): Pro
     (key) => ({ name: 'x-goog-api-key', value: key }),
     async (reader) => {
       const models: DiscoveredModel[] = [];
-      for (let page = ''; models.length < maxModels; ) {
+      let page = '';
+      for (let pages = 0; pages < maxPages && models.length < maxModels; pages += 1) {
         const answer = await reader.json(
           `/v1beta/models?pageSize=1000${page === '' ? '' : `&pageToken=${encodeURIComponent(page)}`}`,
         );
@@ -20,7 +24,8 @@ export function discoverGemini(target: DiscoverTarget, signal: AbortSignal): Pro
         if (typeof next !== 'string' || next === '' || next === page) break;
         page = next;
       }
-      return { kind: 'models', models };
+      // The last page may have been as long as an answer can be.
+      return { kind: 'models', models: models.slice(0, maxModels) };
     },
     signal,
   );

@@ -230,6 +230,18 @@ describe('discovery (08 §4)', () => {
     expect(server?.requests[0]?.headers['x-goog-api-key']).toBe('sk-secret-key-1');
   });
 
+  it('holds ten thousand models of a Gemini server at most, and asks for a hundred pages', async () => {
+    const models = Array.from({ length: 12_000 }, (_, at) => ({ name: `models/m${at}` }));
+    const long = await serve((_request, response) => json(response, { models }));
+    expect(await modelsOf('gemini', long)).toHaveLength(10_000);
+    await server?.close();
+    const endless = await serve((_request, response, index) =>
+      json(response, { models: [], nextPageToken: `${index}` }),
+    );
+    expect(await modelsOf('gemini', endless)).toEqual([]);
+    expect(server?.requests).toHaveLength(100);
+  });
+
   it('reads all pages of an Anthropic server and knows its models by name, or by what it says', async () => {
     const target = await serve(
       paths({
