@@ -2,6 +2,7 @@ import type { Evaluation } from '../schema/policy.ts';
 import type { CommandSegment } from '../schema/policy-views.ts';
 import type { Analysis } from './analysis.ts';
 import { commandNotGranted, type Entry } from './grant.ts';
+import { otherMeanings } from './other-meanings.ts';
 import type { Scope } from './scope.ts';
 
 /**
@@ -23,13 +24,16 @@ function segmentsOf(
   scope: Scope,
 ): readonly CommandSegment[] {
   const { host } = scope;
+  // A line that can be granted is written anew, with every program by its file.
+  const mayMeanElse = grant.ok ? () => false : otherMeanings(scope.call.args);
   const own = commands.filter(({ revealed }) => !revealed);
   const judged = grant.ok && grant.line.commands.length === own.length ? grant.line.commands : null;
   // A redirection of a group, or a value, is no command of its own.
   const started = commands.filter(({ words }) => words.length > 0);
   return started.map((command) => {
     const words = command.words.map(({ text }) => text);
-    const program = host.resolveProgram(words[0] ?? '', host.cwd)?.real ?? null;
+    const [word = ''] = words;
+    const program = mayMeanElse(word, command.revealed) ? null : (host.resolveProgram(word, host.cwd)?.real ?? null);
     const { revealed } = command;
     // What stands in the words of another command grants nothing: the one that starts it is judged.
     if (revealed) return { words, program, revealed, covered_by: null, why: null };

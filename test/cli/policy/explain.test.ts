@@ -106,6 +106,28 @@ describe('policy explain', () => {
     expect(JSON.parse(stdout).record.analysis.segments).toMatchObject([{ words: ['ls'], covered_by: 'ls', why: null }]);
   });
 
+  test.each([
+    ['PATH=/tmp/x:$PATH ls -l', '  1. ls -l → does not resolve'],
+    ['export PATH=/tmp/x; ls', '  2. ls → does not resolve'],
+    ['export PA\\\nTH=/tmp/x; ls', '  2. ls → does not resolve'],
+    ['read -r PATH < x; ls', '  2. ls → does not resolve'],
+    ['ls() { true; }; ls', '  2. ls → does not resolve'],
+    ['function ls { true; }; ls', '  2. ls → does not resolve'],
+    ['alias ls=true\nls', 'ls → does not resolve'],
+    ['hash -p /tmp/x/ls ls; ls', 'ls → does not resolve'],
+    ['. ./env.sh; ls', '  3. ls → does not resolve'],
+    ['env PATH=/tmp/x ls; true', '  2. ls (inside another) → does not resolve'],
+    // These leave the place where a program is found as it is.
+    ['env PATH=/tmp/x ls; true', '  1. env PATH=/tmp/x ls → /'],
+    ['echo $PATH; ls', '  2. ls → /'],
+    ['A=1; ls', '  1. ls → /'],
+    ['export PATH=/tmp/x; /bin/ls', '  2. /bin/ls → /'],
+  ])('names no file for a program that the line may find elsewhere: %s', async (command, line) => {
+    world.write('all.json', '{"default_action":"approve"}');
+    const { lines } = await explain('--command', command, '--policy', './all.json');
+    expect(lines.join('\n')).toContain(line);
+  });
+
   test('names the wall and the floor', async () => {
     world.write('open.json', '{"default_action":"allow"}');
     const wall = await explain('local_fs/write_file', '{"path":".reins/x","content":""}', '--policy', './open.json');
