@@ -1,5 +1,5 @@
 import { isObject } from '../text/json-object.ts';
-import { discoverWith, listOf, maxModels, noList, tokensOr } from './discover.ts';
+import { discoverWith, listOf, maxModels, maxPages, noList, tokensOr } from './discover.ts';
 import { knownModel } from './known-models.ts';
 import type { DiscoveredModel, DiscoverTarget, Discovery } from './model.ts';
 
@@ -11,7 +11,8 @@ export function discoverAnthropic(target: DiscoverTarget, signal: AbortSignal): 
     (key) => ({ name: 'x-api-key', value: key }),
     async (reader) => {
       const models: DiscoveredModel[] = [];
-      for (let after = ''; models.length < maxModels; ) {
+      let after = '';
+      for (let pages = 0; pages < maxPages && models.length < maxModels; pages += 1) {
         const answer = await reader.json(
           `/v1/models?limit=1000${after === '' ? '' : `&after_id=${encodeURIComponent(after)}`}`,
         );
@@ -26,7 +27,7 @@ export function discoverAnthropic(target: DiscoverTarget, signal: AbortSignal): 
         if (answer.value['has_more'] !== true || typeof last !== 'string' || last === '' || last === after) break;
         after = last;
       }
-      return { kind: 'models', models };
+      return { kind: 'models', models: models.slice(0, maxModels) };
     },
     signal,
   );

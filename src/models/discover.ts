@@ -142,5 +142,7 @@ export const noList = (origin: Origin): Listed => ({
 export const tokensOr = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : null;
 
-/** A server cannot make us hold more than this many names. */
+/** A server cannot make us hold more than this many names; one page of them may be as long as an answer can be. */
 export const maxModels = 10_000;
+/** A server may say after every page that there is another one. */
+export const maxPages = 100;

@@ -1,8 +1,5 @@
-import { discoverWith, listOf, maxModels, noList, tokensOr } from './discover.ts';
+import { discoverWith, listOf, maxModels, maxPages, noList, tokensOr } from './discover.ts';
 import type { DiscoveredModel, DiscoverTarget, Discovery } from './model.ts';
-
-/** Of a thousand models each; a server may say after every page that there is another one. */
-const maxPages = 100;
 
 /** Lists the models of the Gemini API: `GET /v1beta/models?pageSize=1000`, all pages (08 §4). */
 export function discoverGemini(target: DiscoverTarget, signal: AbortSignal): Promise<Discovery> {
@@ -24,7 +21,6 @@ export function discoverGemini(target: DiscoverTarget, signal: AbortSignal): Pro
         if (typeof next !== 'string' || next === '' || next === page) break;
         page = next;
       }
-      // The last page may have been as long as an answer can be.
       return { kind: 'models', models: models.slice(0, maxModels) };
     },
     signal,

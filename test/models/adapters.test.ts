@@ -115,7 +115,7 @@ describe.each(types)('adapter %s', (type) => {
   });
 
   it('calls data that are nested without end malformed, in words that say so', async () => {
-    const deep = '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000);
+    const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
     const calls: Partial<Record<WireType, string>> = {
       ollama: `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":${deep}}}]}}\n`,
       gemini: `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${deep}}}]}}]}\n\n`,
@@ -127,7 +127,7 @@ describe.each(types)('adapter %s', (type) => {
   });
 
   it('sends a call on whose arguments are nested too deep to be written again', async () => {
-    const deep = '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000);
+    const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
     const { model, server } = await start(type, sends(type, whole));
     const messages = [user('go'), assistant('', { tool_calls: [call('c1', deep)] }), result('c1', 'no')];
     expect((await collect(model, request({ messages }))).at(-1)).toEqual({ kind: 'finish', reason: 'stop' });

@@ -230,17 +230,26 @@ describe('discovery (08 §4)', () => {
     expect(server?.requests[0]?.headers['x-goog-api-key']).toBe('sk-secret-key-1');
   });
 
-  it('holds ten thousand models of a Gemini server at most, and asks for a hundred pages', async () => {
-    const models = Array.from({ length: 12_000 }, (_, at) => ({ name: `models/m${at}` }));
-    const long = await serve((_request, response) => json(response, { models }));
-    expect(await modelsOf('gemini', long)).toHaveLength(10_000);
-    await server?.close();
-    const endless = await serve((_request, response, index) =>
-      json(response, { models: [], nextPageToken: `${index}` }),
-    );
-    expect(await modelsOf('gemini', endless)).toEqual([]);
-    expect(server?.requests).toHaveLength(100);
-  });
+  it.each([
+    ['gemini' as const, 'models', (name: string) => ({ name }), (index: number) => ({ nextPageToken: `${index}` })],
+    [
+      'anthropic' as const,
+      'data',
+      (id: string) => ({ id }),
+      (index: number) => ({ has_more: true, last_id: `${index}` }),
+    ],
+  ])(
+    'holds ten thousand models of one long page of %s, and asks for a hundred pages',
+    async (type, member, model, more) => {
+      const models = Array.from({ length: 12_000 }, (_, at) => model(`m${at}`));
+      const long = await serve((_request, response) => json(response, { [member]: models }));
+      expect(await modelsOf(type, long)).toHaveLength(10_000);
+      await server?.close();
+      const endless = await serve((_request, response, index) => json(response, { [member]: [], ...more(index) }));
+      expect(await modelsOf(type, endless)).toEqual([]);
+      expect(server?.requests).toHaveLength(100);
+    },
+  );
 
   it('reads all pages of an Anthropic server and knows its models by name, or by what it says', async () => {
     const target = await serve(
