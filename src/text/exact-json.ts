@@ -50,6 +50,20 @@ export function inexactIntegers(text: string): readonly Inexact[] {
   return found;
 }
 
+/**
+ * How many objects and lists a JSON text holds, or a line of it; counting ends beyond `most`. Parsed, each of them takes
+ * many times the two characters that it may be written with.
+ */
+export function countParts(text: string, most: number): number {
+  let parts = 0;
+  for (let at = 0; at < text.length && parts <= most; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) at = stringEnd(text, at);
+    else if (code === 0x7b || code === 0x5b) parts += 1;
+  }
+  return parts;
+}
+
 /** By hand: an expression is out of stack after some million digits. */
 function numberEnd(text: string, from: number): number {
   let end = from;

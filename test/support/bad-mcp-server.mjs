@@ -207,6 +207,13 @@ const handle = (line) => {
       whole(`"x":${deep}`);
       return whole(`"id":${id},"result":{"content":[],"structuredContent":${deep}}`);
     }
+    // Objects by the hundred thousand, or a text that speaks of them.
+    if (params.name === 'parts') {
+      const { count, inText } = params.arguments;
+      const objects = `[${Array(count).fill('{}')}]`;
+      const members = inText ? `"content":[{"type":"text","text":"${objects}"}]` : `"content":${objects}`;
+      return process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{${members}}}\n`);
+    }
     if (params.name === 'beg') return beg();
     if (params.name === 'wait') return;
     if (params.name === 'slow') {

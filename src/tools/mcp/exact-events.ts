@@ -1,5 +1,6 @@
 import { Transform } from 'node:stream';
-import { quoteInexact } from '../../text/exact-json.ts';
+import { countParts, quoteInexact } from '../../text/exact-json.ts';
+import { maxMessageParts, tooLarge } from './pipe.ts';
 
 /**
  * What a server may say of the time, in ms, after which a stream that broke is opened again (05 §10.4.4). The library takes
@@ -15,6 +16,21 @@ const longestRetry = 30_000;
  */
 export function exactEvents(): Transform {
   let held = '';
+  let parts = 0;
+  let endedInReturn = false;
+  /** Of the event that the lines are of, which may be many. A string ends in its line, so each is counted by itself. */
+  const tooMany = (text: string): boolean => {
+    // A line feed that comes by itself may be the other half of a line end.
+    const lines = (endedInReturn && text.startsWith('\n') ? text.slice(1) : text).split(/\r\n|\n|\r/);
+    endedInReturn = text.endsWith('\r');
+    // Behind the last line end nothing begins yet.
+    lines.pop();
+    for (const line of lines) {
+      parts = line === '' ? 0 : parts + (line.startsWith(':') ? 0 : countParts(line, maxMessageParts));
+      if (parts > maxMessageParts) return true;
+    }
+    return false;
+  };
   // Each byte is a character: what is looked for is ASCII.
   const bytes = (text: string): Buffer => Buffer.from(exactLines(text), 'latin1');
   return new Transform({
@@ -26,6 +42,7 @@ export function exactEvents(): Transform {
         return done();
       }
       const whole = held + text.slice(0, end);
+      if (tooMany(whole)) return done(tooLarge('parts'));
       held = text.slice(end);
       done(null, bytes(whole));
     },

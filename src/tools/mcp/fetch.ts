@@ -10,7 +10,7 @@ import { type Egress, parseTarget, type Target } from '../egress.ts';
 import { isFailure, type ToolFailure } from '../failure.ts';
 import { decompressed } from '../web-request.ts';
 import { exactEvents } from './exact-events.ts';
-import { fault, maxMessageBytes, type PipeFault } from './pipe.ts';
+import { fault, hasTooManyParts, maxMessageBytes, type PipeFault, tooLarge } from './pipe.ts';
 import { createEventIds, createResumptions, type Resumptions } from './resumption.ts';
 
 /** What a request of the MCP library is made of, as far as this program uses it. */
@@ -280,18 +280,19 @@ function toResponse(response: IncomingMessage, unpacked: Readable, watch: Watch)
 
 /** An answer that is one JSON text loses no digit of a long integer; streams see to that by themselves. */
 class ExactResponse extends Response {
-  override readonly json = async (): Promise<unknown> => parseExactJson(await this.text());
+  override readonly json = async (): Promise<unknown> => {
+    const text = await this.text();
+    if (hasTooManyParts(text)) throw tooLarge('parts');
+    return parseExactJson(text);
+  };
 }
-
-const tooLarge = (): RuntimeError =>
-  fault(`the answer is larger than ${maxMessageBytes} bytes`, { kind: 'too_large', sent: true });
 
 function boundedBody(response: Readable): Readable {
   const out = new PassThrough();
   let size = 0;
   response.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxMessageBytes) response.destroy(tooLarge());
+    if (size > maxMessageBytes) response.destroy(tooLarge('bytes'));
   });
   return joined(response, out);
 }
@@ -299,6 +300,7 @@ function boundedBody(response: Readable): Readable {
 /** An event is at most as large as a message, and the stream is not silent for too long. */
 function boundedEvents(response: Readable, watch: Watch): Readable {
   const out = exactEvents();
+  out.once('error', (error) => response.destroy(error));
   const ids = createEventIds();
   let event = 0;
   // A server may write the blank line behind an event by itself.
@@ -314,7 +316,7 @@ function boundedEvents(response: Readable, watch: Watch): Readable {
     const end = Math.max(joint.lastIndexOf('\n\n'), joint.lastIndexOf('\r\n\r\n'), joint.lastIndexOf('\r\r'));
     event = end < 0 ? event + chunk.length : joint.length - end;
     before = joint.slice(-3);
-    if (event > maxMessageBytes) response.destroy(tooLarge());
+    if (event > maxMessageBytes) response.destroy(tooLarge('bytes'));
   });
   response.once('close', () => {
     clearTimeout(timer);

@@ -115,7 +115,7 @@ export function readFailure(
     case 'too_large':
       return fail(
         'output_limit',
-        `The answer of "${server}" is larger than 16 MiB and was not kept. Ask for less at a time.`,
+        `The answer of "${server}" is larger than 16 MiB, or of half a million parts, and was not kept. Ask for less at a time.`,
       );
     case 'http':
       return fail('http_status', `The server "${server}" answered with status ${end.status}.`, {

@@ -5,7 +5,7 @@ import { endGroup, signalGroup, within } from '../../children/process-group.ts';
 import { parseExactJson } from '../../text/exact-json.ts';
 import { codeOf } from '../../text/thrown.ts';
 import { createLineReader } from './lines.ts';
-import { fault, maxMessageBytes, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
+import { fault, hasTooManyParts, notKept, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
 import { lastWords } from './last-words.ts';
 import type { Ring } from './ring.ts';
 import { formless } from './shallow-messages.ts';
@@ -20,6 +20,10 @@ export type StdioLaunch = {
 };
 
 export type StdioDeps = { readonly guard: GroupGuard; readonly ring: Ring };
+
+type Ends = { readonly head: string; readonly tail: string };
+/** How much of each end of a message its id is looked for in. */
+const endUnits = 512;
 
 /** How long a server has to end by itself once its input is closed, and again after SIGTERM (05 §10.3). */
 const endMs = 2_000;
@@ -55,14 +59,19 @@ export function createStdioPipe(launch: StdioLaunch, { guard, ring }: StdioDeps)
         });
       });
     });
+    const refuse = (ends: Ends, what: keyof typeof notKept): void => {
+      const id = requestId(ends);
+      if (id === null) fail(`the server sent a message ${what === 'bytes' ? 'above 16 MiB' : 'of too many parts'}`);
+      else listener.message(unkept(id, what));
+    };
     const read = createLineReader({
-      message: (line) => deliver(line, listener),
-      noise: (bytes) => ring.push(bytes),
-      tooLong: (ends) => {
-        const id = requestId(ends);
-        if (id === null) fail('the server sent a message above 16 MiB');
-        else listener.message(tooLarge(id));
+      message: (line) => {
+        if (!hasTooManyParts(line)) return deliver(line, listener);
+        refuse({ head: line.slice(0, endUnits), tail: line.slice(-endUnits) }, 'parts');
+        return true;
       },
+      noise: (bytes) => ring.push(bytes),
+      tooLong: (ends) => refuse(ends, 'bytes'),
       flooded: (reason) => fail(reason),
     });
     own.stdout?.on('data', (chunk: Buffer) => {
@@ -171,7 +180,7 @@ const isMessage = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 
 /** Which request an answer belonged to that was not kept: its id stands at one of its ends. Ours are numbers. */
-function requestId({ head, tail }: { readonly head: string; readonly tail: string }): number | null {
+function requestId({ head, tail }: Ends): number | null {
   const found =
     /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d+)\s*,/.exec(head) ??
     /^\s*\{\s*"id"\s*:\s*(\d+)\s*,/.exec(head) ??
@@ -179,10 +188,10 @@ function requestId({ head, tail }: { readonly head: string; readonly tail: strin
   return found?.[1] === undefined ? null : Number(found[1]);
 }
 
-const tooLarge = (id: number): object => ({
+const unkept = (id: number, what: keyof typeof notKept): object => ({
   jsonrpc: '2.0',
   id,
-  error: { code: tooLargeCode, message: `the answer is larger than ${maxMessageBytes} bytes` },
+  error: { code: tooLargeCode, message: notKept[what] },
 });
 
 function startFault(error: Error, { command, cwd }: StdioLaunch): string {

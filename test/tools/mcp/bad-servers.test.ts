@@ -234,6 +234,17 @@ describe('a call', () => {
     expect(await resultOf(connection, 'echo', { message: 'on' })).toMatchObject({ content: [{ text: 'on' }] });
   });
 
+  it('with an answer of more objects than are held is told so, and the server goes on', async () => {
+    const connection = start('tools');
+    expect((await callWith(connection, 'parts', { count: 600_000 })).end).toEqual({
+      kind: 'too_large',
+      reason: 'the answer holds more than 500000 objects and lists',
+    });
+    expect(await resultOf(connection, 'parts', { count: 10 })).toMatchObject({ content: Array(10).fill({}) });
+    // What stands in a text is one text.
+    expect((await callWith(connection, 'parts', { count: 600_000, inText: true })).end.kind).toBe('result');
+  });
+
   it('ends at once with an answer that is none', async () => {
     expect((await callWith(start('tools'), 'nothing', {})).end).toEqual({
       kind: 'rpc_error',

@@ -206,6 +206,24 @@ describe('what a server may not do', () => {
     });
   });
 
+  it.each([
+    ['application/json', '{}', ''],
+    ['text/event-stream', '{}', 'data: '],
+    ['text/event-stream', '{}\ndata: ', 'data: '],
+  ])('answer in %s with more objects than are held, each written as %j', async (type, object, before) => {
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(200, { 'content-type': type });
+      const objects = Array(600_000).fill(object).join(',');
+      response.end(`${before}{"jsonrpc":"2.0","id":${message.id},"result":{"content":[${objects}]}}\n\n`);
+      return true;
+    });
+    expect((await callWith(connect(fake.url), 'echo', {})).end).toEqual({
+      kind: 'too_large',
+      reason: 'the answer holds more than 500000 objects and lists',
+    });
+  });
+
   it('send an event of more than 16 MiB', async () => {
     const fake = await serve((message, _request, response) => {
       if (message?.method !== 'tools/call') return false;
