@@ -19,6 +19,7 @@ const phases = { explore: 'Looking at the workspace', plan: 'Planning', repair: 
 
 /**
  * Follows one run of a planning after the other.
+ * @param exploring whether the workspace is looked at for its own sake
  * @returns what they came to, or the exit code of the one that failed, which has been said
  * @throws RuntimeError task_error when the planner's answer cannot be used; its beginning has been shown
  */
@@ -26,8 +27,9 @@ export async function followPlanning(
   context: Context,
   client: RuntimeClient,
   first: PlanningStep,
+  exploring = false,
 ): Promise<PlanningEnd | number> {
-  return showingAnswer(context, () => playPlanning(client, first, followPlanner(context, client)));
+  return showingAnswer(context, () => playPlanning(client, first, followPlanner(context, client), exploring));
 }
 
 /** Shows the beginning of an answer that could not be used, and passes the error on. */

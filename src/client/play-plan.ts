@@ -96,6 +96,7 @@ async function takeApart(
 
 /**
  * Follows one run of a planning after the other (07 §4.4).
+ * @param exploring whether the workspace is looked at for its own sake (07 §4.8), and no plan follows without it
  * @returns what they came to, or the exit code of the one that ended it
  * @throws RuntimeError task_error when the planner's answer cannot be used; its beginning is in `data.answer`
  */
@@ -103,13 +104,14 @@ export async function playPlanning(
   client: RuntimeClient,
   first: PlanningStep,
   follow: (run: PlanningRun) => Promise<number>,
+  exploring = false,
 ): Promise<PlanningEnd | number> {
   let step = first;
   while (step.kind === 'run') {
     const exit = await follow(step);
+    if (exit !== 0 && (exploring || step.phase !== 'explore')) return exit;
     // Without what the explorer found a plan can be made all the same, unless somebody stopped it.
-    if (exit !== 0 && (step.phase !== 'explore' || wasStopped(await client.awaitRun({ run_id: step.run.run_id }))))
-      return exit;
+    if (exit !== 0 && wasStopped(await client.awaitRun({ run_id: step.run.run_id }))) return exit;
     step = await client.planningStep({ run_id: step.run.run_id });
   }
   return step;

@@ -63,6 +63,9 @@ const otherPlanners = [
   'reins plan new --from <file with the steps> "<goal>"',
 ];
 
+/** What an explorer came to; `error` where its run failed. */
+type Found = ReturnType<typeof readContext> & { readonly error?: unknown };
+
 const exploreText = 'Explore this workspace.';
 const shownAnswer = 500;
 /** Below this much of a time limit no further run is begun. */
@@ -167,7 +170,7 @@ export function createPlanning(deps: PlanningDeps) {
   const explore = async (
     text: string,
     wanted: Start,
-    then: (context: RepoContext | null, problem: string | null, run: RunStarted) => Promise<PlanningStep>,
+    then: (found: Found, run: RunStarted) => Promise<PlanningStep>,
   ): Promise<PlanningStep> => {
     const run = await start('plan_explore', wanted, text === '' ? exploreText : text);
     return runStep('explore', run, null, wanted.claim, async () => {
@@ -177,9 +180,9 @@ export function createPlanning(deps: PlanningDeps) {
       // What goes wrong with that planning is no problem of the exploring.
       const read = await answerOf(run).then(
         (answer) => readContext(answer, deps.workspace, now()),
-        (error: unknown) => ({ ok: false, reason: messageOf(error) }) as const,
+        (error: unknown) => ({ ok: false, reason: messageOf(error), error }) as const,
       );
-      return read.ok ? then(read.context, null, run) : then(null, read.reason, run);
+      return then(read, run);
     });
   };
 
@@ -244,9 +247,9 @@ export function createPlanning(deps: PlanningDeps) {
       };
       if (!input.explore) return planned(null, null, input.run);
       const variables = plannerVariables(goal, null, { tools, models });
-      return explore(goal, { ...own, variables }, async (context, problem, run) => {
-        const warning = problem === null ? null : `the workspace was not explored: ${problem}`;
-        return planned(context, warning, await withRest(input.run, run));
+      return explore(goal, { ...own, variables }, async (found, run) => {
+        const warning = found.ok ? null : `the workspace was not explored: ${found.reason}`;
+        return planned(found.ok ? found.context : null, warning, await withRest(input.run, run));
       });
     },
 
@@ -277,17 +280,15 @@ export function createPlanning(deps: PlanningDeps) {
       const plan = findPlan(plans, input.plan);
       const models = deps.models();
       const variables = plannerVariables(plan.goal, null, { tools: '', models });
-      return explore(
-        plan.goal,
-        { options: input.run, model: models.planner_model, variables, plan },
-        async (context, problem) => {
-          if (context === null) {
-            throw new RuntimeError('task_error', `the explorer did not describe the workspace: ${problem}`);
-          }
-          await deps.changes.setContext(plan, context);
-          return { kind: 'context', plan: plan.name, context };
-        },
-      );
+      return explore(plan.goal, { options: input.run, model: models.planner_model, variables, plan }, async (found) => {
+        // A run that failed says why itself: a model that was not reached has described nothing wrongly.
+        if (!found.ok && found.error !== undefined) throw found.error;
+        if (!found.ok) {
+          throw new RuntimeError('task_error', `the explorer did not describe the workspace: ${found.reason}`);
+        }
+        await deps.changes.setContext(plan, found.context);
+        return { kind: 'context', plan: plan.name, context: found.context };
+      });
     },
 
     /** Asks for 2 to 5 steps in the place of one that had no room (07 §4.6). @throws RuntimeError in_use */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asks, done, executor, planner, plans, reply } from '../plans/support.ts';
+import { asks, done, executor, explorer, planner, plans, reply } from '../plans/support.ts';
 import { addScript, createProject, scripted, tester, type World } from './world.ts';
 
 let world: World;
@@ -10,6 +10,7 @@ beforeAll(async () => {
   await addScript(world, [
     reply('No list at all.', { ...planner, last_user: { contains: 'prose' } }),
     { match: { ...planner, last_user: { contains: 'no key' } }, reply: { error: { class: 'auth', status: 401 } } },
+    { match: { ...explorer, any: { contains: 'unseen' } }, reply: { error: { class: 'auth', status: 401 } } },
     reply('["Human: clarify which one"]', { ...planner, last_user: { contains: 'unclear' } }),
     reply('["first half", "second half"]', { ...planner, last_user: { contains: 'too large to be carried out' } }),
     plans(['read the notes', 'write the file', 'check it']),
@@ -235,6 +236,14 @@ describe('the other commands', () => {
     const { code, stdout } = await plan('replan', 'do', 'it', 'better');
     expect(code).toBe(0);
     expect(stdout).toBe('Replanned: 3 new steps.\n1. [ ] read the notes\n2. [ ] write the file\n3. [ ] check it\n');
+  });
+
+  test('explore with a provider that refuses says so once and exits 7', async () => {
+    await fresh('unseen');
+    const { code, stdout, stderr } = await plan('explore');
+    expect([code, stdout]).toEqual([7, '']);
+    expect(stderr.split('\n').filter((line) => line.includes('task explore failed'))).toHaveLength(1);
+    expect(stderr).not.toContain('did not describe');
   });
 
   test('explore with the demo of the program prints one line', async () => {

@@ -305,6 +305,15 @@ describe('the workspace', () => {
     expect(rows('SELECT repo_context FROM plans')).toEqual([{ repo_context: null }]);
   });
 
+  test('an explorer whose provider refuses is that refusal, where nothing else was wanted', async () => {
+    const refused = { match: explorer, reply: { error: { class: 'auth', status: 401 } } } as const;
+    const { client, options, plan } = await open([refused, plans(['a'])]);
+    const { name } = await plan('g');
+    const first = await client.explorePlan({ plan: name, run: options });
+    if (first.kind !== 'run') throw new Error('no run');
+    await expect(client.planningStep({ run_id: first.run.run_id })).rejects.toMatchObject({ code: 'auth' });
+  });
+
   test('an explorer can only read, whatever it asks for', async () => {
     const { client, options, plan, rows, place } = await open([
       reply(JSON.stringify(found), { ...explorer, role: 'tool' }),

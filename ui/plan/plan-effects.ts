@@ -166,7 +166,8 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
       try {
         tell({ type: 'driving', phase: uses.includes('explorer') ? 'explore' : 'plan', run_id: null });
         const first = await begin(client, await deps.options(client, uses));
-        const end = await playPlanning(client, first, (step) => planningRun(client, step));
+        const exploring = !uses.includes('planner');
+        const end = await playPlanning(client, first, (step) => planningRun(client, step), exploring);
         if (typeof end === 'number') {
           failed();
           return 'failed';

@@ -18,8 +18,9 @@ async function finished(
   client: RuntimeClient,
   first: PlanningStep,
   say: (done: Exclude<PlanningStep, { kind: 'run' }>) => readonly string[],
+  exploring = false,
 ): Promise<number> {
-  const done = await followPlanning(context, client, first);
+  const done = await followPlanning(context, client, first, exploring);
   if (typeof done === 'number') return done;
   if (context.globals.format === 'text') await context.print(say(done).join('\n'));
   else await context.printJson(done.kind === 'plan' ? done.plan : done.context);
@@ -117,14 +118,15 @@ const explore: Handler = async (context) => {
     plan: context.invocation.flags.text('plan'),
     run: await planOptions(context, client, ['explorer'], onAsk),
   });
-  return finished(context, client, first, (done) => {
+  const told = (done: Exclude<PlanningStep, { kind: 'run' }>): readonly string[] => {
     if (done.kind !== 'context') return [];
     const { languages, entry_points, test_commands } = done.context;
     const named = languages.length === 0 ? 'no languages' : languages.join(', ');
     return [
       `Explored: ${named}; ${plural(entry_points.length, 'entry point')}, ${plural(test_commands.length, 'test command')}.`,
     ];
-  });
+  };
+  return finished(context, client, first, told, true);
 };
 
 export const handlers = { new: create, next, replan, explore };
