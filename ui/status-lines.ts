@@ -1,6 +1,6 @@
 import { formatRemaining } from '../src/view/format.ts';
 import { foreign, type Line, say, type Span, type Token } from '../src/view/line.ts';
-import { columnsOf, cutLine, lineColumns, spread } from '../src/view/wrap.ts';
+import { cutLine, cutMiddle, lineColumns, spread } from '../src/view/wrap.ts';
 import { wideColumns } from './plan/plan-state.ts';
 import { activityOf, asksFirst, type Banner, type State } from './state.ts';
 
@@ -57,17 +57,22 @@ export function tabBar(state: State): Line {
     gap,
     tab(`3 Approvals${asks.length === 0 ? '' : ` ${asks.length}!`}`, state.pane === 'approvals'),
   ];
-  const right = join([
-    foreign(facts.cwd, glyphs, 'dim'),
-    ...(name === null ? [] : [foreign(name, glyphs)]),
-    ...(facts.shell ? [[say('shell on', 'warn')]] : []),
-  ]);
-  // The directory gives way first, from its beginning.
+  const shell = facts.shell ? [[say('shell on', 'warn')]] : [];
+  const right = (named: Line | null, ...before: readonly Line[]): Line =>
+    join([...before, ...(named === null ? [] : [named]), ...shell]);
   const room = state.size.columns - lineColumns(left) - 2;
-  return lineColumns(right) <= room
-    ? spread(left, right, state.size.columns)
-    : spread(left, name === null || columnsOf(name) > room ? [] : foreign(name, glyphs), state.size.columns);
+  const whole = name === null ? null : foreign(name, glyphs);
+  // The directory gives way first, then the middle of the name.
+  const fits = [right(whole, foreign(facts.cwd, glyphs, 'dim')), right(whole)].find(
+    (line) => lineColumns(line) <= room,
+  );
+  const rest = room - lineColumns(right([]));
+  const cut = whole === null || rest < leastName ? null : cutMiddle(whole, rest);
+  return spread(left, fits ?? right(cut), state.size.columns);
 }
+
+/** Fewer columns of a name say nothing. */
+const leastName = 8;
 
 const planTab = ({ plan: { plan } }: State): string => (plan === null ? '2 Plan' : `2 Plan ${plan.done}/${plan.total}`);
 

@@ -42,6 +42,25 @@ export function cutLine(line: Line, columns: number, end = '…'): Line {
   return out;
 }
 
+/** The line cut to `columns` with `…` in its middle: names of one kind differ at their ends. */
+export function cutMiddle(line: Line, columns: number): Line {
+  if (columns <= 0 || lineColumns(line) <= columns) return columns <= 0 ? [] : line;
+  const head = cutLine(line, Math.ceil((columns + 1) / 2));
+  const room = columns - lineColumns(head);
+  const tail: Span[] = [];
+  let used = 0;
+  for (const span of line.toReversed()) {
+    let kept = '';
+    for (const cluster of clustersOf(span.text).toReversed()) {
+      if (used + columnsOf(cluster) > room) return [...head, { ...span, text: kept as SafeText }, ...tail];
+      kept = cluster + kept;
+      used += columnsOf(cluster);
+    }
+    tail.unshift(span);
+  }
+  return [...head, ...tail];
+}
+
 /** The line filled with blanks to `columns`, or cut. */
 export function fitLine(line: Line, columns: number): Line {
   const width = lineColumns(line);

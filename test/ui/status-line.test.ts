@@ -4,7 +4,7 @@ import { textOf } from '../../src/view/line.ts';
 import { reduce } from '../../ui/reducer.ts';
 import type { State, Turn } from '../../ui/state.ts';
 import { hintLine } from '../../ui/hint-line.ts';
-import { statusLine } from '../../ui/status-lines.ts';
+import { statusLine, tabBar } from '../../ui/status-lines.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { anAsk } from './approvals/an-ask.ts';
 import { pressAll, readyState } from './reducing.ts';
@@ -165,4 +165,28 @@ it('hints at what Enter does with a message while a turn runs, and at the way ba
   // A command is carried out at once.
   expect(hints(running, '/', 's')).toMatch(/^ Ctrl\+C interrupts {3}Enter send /);
   expect(hints(running, 'h', 'i', 'enter')).toMatch(/^ Ctrl\+C interrupts {3}Up takes the last queued message back /);
+});
+
+describe('the tab bar', () => {
+  const bar = (columns: number, name: string, shell: boolean): string => {
+    const state = readyState();
+    const session = state.session === null ? null : { ...state.session, name };
+    const facts = { ...state.facts, cwd: '~/w/shop', shell };
+    return textOf(tabBar({ ...state, session, facts, size: { columns, rows: 24 } }));
+  };
+
+  it('names the session as far as there is room, its end too, and gives up the directory first', () => {
+    expect(bar(60, 'work', false)).toBe(' reins [1 Chat] 2 Plan 3 Approvals           ~/w/shop · work');
+    expect(bar(60, 'nightly-review-2', false)).toBe(' reins [1 Chat] 2 Plan 3 Approvals          nightly-review-2');
+    expect(bar(60, 'nightly-review-of-the-shop-2', false)).toBe(
+      ' reins [1 Chat] 2 Plan 3 Approvals  nightly-revi…-the-shop-2',
+    );
+  });
+
+  it('says that the shell is on, however long the name is', () => {
+    expect(bar(60, 'nightly-review-of-the-shop-2', true)).toBe(
+      ' reins [1 Chat] 2 Plan 3 Approvals  nightl…shop-2 · shell on',
+    );
+    expect(bar(44, 'work', true)).toBe(' reins [1 Chat] 2 Plan 3 Approvals  shell on');
+  });
 });

@@ -4,7 +4,7 @@ import type { RunSummary } from '../../src/schema/run-record.ts';
 import { formatAge, formatBytes, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
-import { columnsOf, cutLine, fitLine, spread } from '../../src/view/wrap.ts';
+import { columnsOf, cutLine, cutMiddle, fitLine, lineColumns, spread } from '../../src/view/wrap.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import type { Overlay } from './overlay.ts';
@@ -54,14 +54,18 @@ export function plansView(overlay: Of<'plans'>, state: State, columns: number): 
   };
 }
 
+/** What a row says beside the name of its session. */
+const besideName = 42;
+
 export function sessionsView(overlay: Of<'sessions'>, state: State, columns: number): OverlayView {
   const rows = sessionRows(overlay);
   const nameOf = (id: string): string => overlay.rows?.find((row) => row.id === id)?.name ?? 'a deleted one';
+  const names = rows.map((row) => foreign(row.name, state.glyphs));
   const width = Math.min(
-    30,
-    rows.reduce((widest, row) => Math.max(widest, columnsOf(row.name)), 8),
+    Math.max(30, columns - besideName),
+    names.reduce((widest, name) => Math.max(widest, lineColumns(name)), 8),
   );
-  const body = rows.map((row): Line => {
+  const body = rows.map((row, index): Line => {
     const asks = state.asks.filter(({ session_id }) => session_id === row.id).length;
     const notes = [
       asks === 0 ? '' : `? ${plural(asks, 'ask')}`,
@@ -73,7 +77,7 @@ export function sessionsView(overlay: Of<'sessions'>, state: State, columns: num
     return cutLine(
       [
         say(row.id === state.session?.id ? '* ' : '  ', 'accent'),
-        ...fitLine(foreign(row.name, state.glyphs), width),
+        ...fitLine(cutMiddle(names[index] ?? [], width), width),
         say(`  ${plural(row.message_count, 'message').padStart(13)}   ${age.padEnd(9)} `, 'dim'),
         ...foreign(notes.join(', '), state.glyphs, 'warn'),
       ],
@@ -147,7 +151,7 @@ export function modelsView(overlay: Of<'models'>, state: State, columns: number)
     return cutLine(
       [
         say(used ? '* ' : '  ', 'accent'),
-        ...fitLine(foreign(row.model, state.glyphs, usable ? undefined : 'dim'), width),
+        ...fitLine(cutMiddle(foreign(row.model, state.glyphs, usable ? undefined : 'dim'), width), width),
         say('  '),
         ...fitLine(foreign(row.backend, state.glyphs, 'dim'), 12),
         say('  '),

@@ -142,6 +142,18 @@ describe('keys of the overlays', () => {
     expect(textOf(placeOf(readyState(), many as Overlay).view.body.at(-1) ?? [])).toContain('a-longer-name  ');
   });
 
+  it('tell sessions apart whose long names differ at their ends, and name them whole where there is room', () => {
+    const long = 'a-name-of-a-session-that-has-as-many-signs-as-it-may-have-at-all';
+    const rows = ['1', '2'].map((id) => ({ ...session, id, name: `${long.slice(0, -1)}${id}` }));
+    const list = { ...openList('sessions'), rows } as Overlay;
+    const names = (columns: number): readonly string[] =>
+      placeOf(readyState({ size: { columns, rows: 40 } }), list).view.body.map(
+        (row) => /[a-z]\S*/.exec(textOf(row))?.[0] ?? '',
+      );
+    expect(names(80)).toEqual(['a-name-of-a-ses…ay-have-at-al1', 'a-name-of-a-ses…ay-have-at-al2']);
+    expect(names(160)).toEqual(rows.map(({ name }) => name));
+  });
+
   it('of the sessions export the chosen one', () => {
     expect(pressAll(over({ ...openList('sessions'), field: null, rows: [session] }), 'E').effects).toEqual([
       {
