@@ -112,7 +112,7 @@ function List({
                   aria-current={session.name === current ? 'page' : undefined}
                 >
                   <span className="row">
-                    <b className="cut">
+                    <b>
                       <Safe text={session.name} />
                     </b>
                     <Mark session={session} waits={waiting.has(session.id)} />

@@ -8,6 +8,8 @@ export type Column<T> = {
   readonly right?: boolean;
   /** A word or two that stay in one line. */
   readonly brief?: boolean;
+  /** A word or a name: broken within only where it is longer than a third of the table. */
+  readonly words?: boolean;
   /** Left out where there is little room beside it; the page of the row says it, too. */
   readonly spare?: boolean;
   readonly cell: (row: T) => ReactNode;
@@ -53,5 +55,13 @@ export function Table<T>({
   );
 }
 
-const lookOf = ({ right, brief, spare }: Pick<Column<never>, 'right' | 'brief' | 'spare'>): string | undefined =>
-  right === true ? 'right' : brief === true ? 'brief' : spare === true ? 'spare' : undefined;
+const lookOf = ({
+  right,
+  brief,
+  words,
+  spare,
+}: Omit<Column<never>, 'label' | 'cell' | 'unseen'>): string | undefined => {
+  const looks = { right, brief, words, spare };
+  const own = Object.entries(looks).flatMap(([look, is]) => (is === true ? [look] : []));
+  return own.length === 0 ? undefined : own.join(' ');
+};

@@ -85,10 +85,26 @@ export function Audit() {
                 columns={[
                   { label: 'No.', right: true, cell: ({ seq }) => seq },
                   { label: 'At', cell: ({ at }) => <Time at={new Date(at).toISOString()} /> },
-                  { label: 'Type', cell: (row) => <span className="mono">{row.type}</span> },
+                  { label: 'Type', words: true, cell: (row) => <span className="mono">{row.type}</span> },
                   { label: 'Entry', cell: (row) => <Entry row={row} /> },
-                  { label: 'By', cell: (row) => <Safe text={lineOf(row).actor} /> },
-                  { label: 'Rule', cell: (row) => <Safe text={lineOf(row).rule} /> },
+                  {
+                    label: 'By',
+                    words: true,
+                    cell: (row) => (
+                      <span className="small">
+                        <Safe text={lineOf(row).actor} />
+                      </span>
+                    ),
+                  },
+                  {
+                    label: 'Rule',
+                    words: true,
+                    cell: (row) => (
+                      <span className="small">
+                        <Safe text={lineOf(row).rule} />
+                      </span>
+                    ),
+                  },
                 ]}
               />
               <div className="row">

@@ -47,8 +47,13 @@ export function LoginSessions() {
                     </>
                   ),
                 },
-                { label: 'From', cell: ({ peer }) => <span className="mono">{peer}</span> },
-                { label: 'By', spare: true, cell: ({ auth_method }) => methods[auth_method] },
+                { label: 'From', words: true, cell: ({ peer }) => <span className="mono">{peer}</span> },
+                {
+                  label: 'By',
+                  words: true,
+                  spare: true,
+                  cell: ({ auth_method }) => <span className="small">{methods[auth_method]}</span>,
+                },
                 { label: 'Since', cell: ({ created_at }) => <Time at={created_at} /> },
                 { label: 'Seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
                 { label: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} /> },

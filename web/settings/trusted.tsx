@@ -49,7 +49,7 @@ export function Trusted() {
                     </span>
                   ),
                 },
-                { label: 'By', cell: ({ by }) => by },
+                { label: 'By', words: true, cell: ({ by }) => <span className="small">{by}</span> },
                 { label: 'At', cell: ({ trusted_at }) => <Time at={trusted_at} /> },
                 {
                   label: 'Change',

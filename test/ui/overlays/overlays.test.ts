@@ -150,7 +150,7 @@ describe('keys of the overlays', () => {
       placeOf(readyState({ size: { columns, rows: 40 } }), list).view.body.map(
         (row) => /[a-z]\S*/.exec(textOf(row))?.[0] ?? '',
       );
-    expect(names(80)).toEqual(['a-name-of-a-ses…ay-have-at-al1', 'a-name-of-a-ses…ay-have-at-al2']);
+    expect(names(80)).toEqual(['a-name-of-a-sess…may-have-at-al1', 'a-name-of-a-sess…may-have-at-al2']);
     expect(names(160)).toEqual(rows.map(({ name }) => name));
   });
 
