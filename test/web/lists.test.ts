@@ -145,3 +145,42 @@ it('reads of many open asks no more cards at once than a server answers', async 
   await page.locator('.run-link').first().waitFor();
   expect(world.problems).toEqual([]);
 });
+
+it.each([1280, 800])('breaks no word in the last columns of the audit log, %d wide', async (width) => {
+  const page = await world.open('/settings/audit', { viewport: { width, height: 800 } });
+  await page.getByRole('cell', { name: 'operator:web' }).first().waitFor();
+  // A word that is broken has more than one box.
+  const broken =
+    await page.evaluate(`[...document.querySelectorAll('td:is([data-label=Type], [data-label=By], [data-label=Rule])')]
+    .flatMap((cell) => {
+      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+      const words = [];
+      while (texts.nextNode())
+        for (const found of texts.currentNode.data.matchAll(/\\S+/g)) {
+          const range = document.createRange();
+          range.setStart(texts.currentNode, found.index);
+          range.setEnd(texts.currentNode, found.index + found[0].length);
+          if (range.getClientRects().length > 1) words.push(found[0]);
+        }
+      return words;
+    })`);
+  expect(broken).toEqual([]);
+});
+
+it('tells chats apart whose long names differ at their ends', async () => {
+  const name = `nightly-review-of-the-shop-${'a'.repeat(36)}`;
+  await world.served.client.createSession({ name: `${name}1` });
+  const page = await world.open('/chat/first?filter=nightly');
+  const shown = page.locator('.session b');
+  await shown.first().waitFor();
+  expect(
+    await shown
+      .first()
+      .evaluate((node) => [
+        node.textContent,
+        node.scrollWidth <= node.clientWidth,
+        node.scrollHeight <= node.clientHeight,
+      ]),
+  ).toEqual([`${name}1`, true, true]);
+  expect(world.problems).toEqual([]);
+});

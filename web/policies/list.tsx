@@ -52,7 +52,11 @@ export function PolicyList() {
                 { label: 'Policy', cell: (row) => <Link href={linkOf(row)}>{row.name}</Link> },
                 { label: 'From', cell: ({ source }) => places[source] },
                 { label: 'State', cell: (row) => <State row={row} /> },
-                { label: 'SHA-256', cell: ({ sha256 }) => <span className="mono">{sha256?.slice(0, 12) ?? '—'}</span> },
+                {
+                  label: 'SHA-256',
+                  words: true,
+                  cell: ({ sha256 }) => <span className="mono">{sha256?.slice(0, 12) ?? '—'}</span>,
+                },
               ]}
             />
           )

@@ -90,20 +90,12 @@ export function Audit() {
                   {
                     label: 'By',
                     words: true,
-                    cell: (row) => (
-                      <span className="small">
-                        <Safe text={lineOf(row).actor} />
-                      </span>
-                    ),
+                    cell: (row) => <Words text={lineOf(row).actor} />,
                   },
                   {
                     label: 'Rule',
                     words: true,
-                    cell: (row) => (
-                      <span className="small">
-                        <Safe text={lineOf(row).rule} />
-                      </span>
-                    ),
+                    cell: (row) => <Words text={lineOf(row).rule} />,
                   },
                 ]}
               />
@@ -130,6 +122,14 @@ const AuditFault = ({ error }: { readonly error: Parameters<typeof ErrorNote>[0]
   error === null ? null : <ErrorNote error={error} />;
 
 const lineOf = (row: AuditRow) => auditLine(row, (id) => id);
+
+/** Nothing at all where there are none, so that a card leaves them out. */
+const Words = ({ text }: { readonly text: string }) =>
+  text === '' ? null : (
+    <span className="small">
+      <Safe text={text} />
+    </span>
+  );
 
 /** What an entry says; all of it behind that. */
 function Entry({ row }: { readonly row: AuditRow }) {

@@ -40,7 +40,11 @@ export function Trusted() {
                     </>
                   ),
                 },
-                { label: 'SHA-256', cell: ({ sha256 }) => <span className="mono">{sha256.slice(0, 12)}</span> },
+                {
+                  label: 'SHA-256',
+                  words: true,
+                  cell: ({ sha256 }) => <span className="mono">{sha256.slice(0, 12)}</span>,
+                },
                 {
                   label: 'Now',
                   cell: ({ current }) => (
