@@ -73,6 +73,8 @@ export type Effect =
   /** `field`: where the name was typed; what is wrong with it is said there. */
   | { readonly do: 'new-session'; readonly name: string | null; readonly field?: Field }
   | { readonly do: 'load-sessions' }
+  /** Sessions in whose messages the words of a filter stand. */
+  | { readonly do: 'find-sessions'; readonly query: string }
   | { readonly do: 'load-models' }
   | { readonly do: 'load-run'; readonly run_id: string | null }
   /** What its steps and calls were given and made. */

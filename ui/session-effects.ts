@@ -1,9 +1,24 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
+import type { Passage } from '../src/schema/session.ts';
 import type { Field } from './overlays/field.ts';
 import type { Doing, EffectGround } from './effect-ground.ts';
 import { actingName } from './stored-name.ts';
 
-type Own = 'switch-session' | 'new-session' | 'rename-session' | 'fork-session' | 'delete-session' | 'load-sessions';
+type Own =
+  | 'switch-session'
+  | 'new-session'
+  | 'rename-session'
+  | 'fork-session'
+  | 'delete-session'
+  | 'load-sessions'
+  | 'find-sessions';
+
+/** A filter is looked for in messages once nobody has typed for so long. */
+const settledMs = 150;
+/** One sign stands everywhere, and what is longer than any passage nowhere. */
+const [leastSigns, mostSigns] = [2, 200];
+/** Messages that are read; those of more sessions help nobody to choose. */
+const mostHits = 200;
 
 /** What is done with sessions as a whole; one that is on the screen is known by its id. */
 export function sessionEffects({ attempt, say, dispatch, state, link }: EffectGround): Pick<Doing, Own> {
@@ -18,6 +33,18 @@ export function sessionEffects({ attempt, say, dispatch, state, link }: EffectGr
     const at = open.rows === null && open.query === '' ? Math.max(0, here) : open.at;
     dispatch({ type: 'overlay', overlay: { ...open, rows, at } });
   };
+
+  /** Those whose names do not match come behind the others; a filter that was changed meanwhile waits for its own. */
+  const findSessions = async (client: RuntimeClient, query: string): Promise<void> => {
+    const { hits } = await client.searchMessages({ text: query, session: null, limit: mostHits });
+    const open = state().overlays.at(-1);
+    if (open?.kind !== 'sessions' || open.query.trim() !== query) return;
+    const passages = new Map<string, Passage>();
+    for (const { session_id, snippet, matches } of hits)
+      if (!passages.has(session_id)) passages.set(session_id, { snippet, matches });
+    dispatch({ type: 'overlay', overlay: { ...open, said: { query, passages } } });
+  };
+  let settling: NodeJS.Timeout | undefined;
 
   /** A name that is not taken is put back into the field where it was typed. */
   const named = (field: Field | undefined, work: (client: RuntimeClient) => Promise<unknown>): void =>
@@ -73,5 +100,11 @@ export function sessionEffects({ attempt, say, dispatch, state, link }: EffectGr
         say(`deleted ${gone.name}, ${gone.messages} messages`);
       }),
     'load-sessions': () => attempt(showSessions),
+    'find-sessions': ({ query }) => {
+      clearTimeout(settling);
+      if (query.length < leastSigns || query.length > mostSigns) return;
+      settling = setTimeout(() => attempt((client) => findSessions(client, query)), settledMs);
+      settling.unref();
+    },
   };
 }

@@ -174,13 +174,10 @@ it('tells chats apart whose long names differ at their ends', async () => {
   const shown = page.locator('.session b');
   await shown.first().waitFor();
   expect(
-    await shown
-      .first()
-      .evaluate((node) => [
-        node.textContent,
-        node.scrollWidth <= node.clientWidth,
-        node.scrollHeight <= node.clientHeight,
-      ]),
+    await page.evaluate(`(() => {
+      const name = document.querySelector('.session b');
+      return [name.textContent, name.scrollWidth <= name.clientWidth, name.scrollHeight <= name.clientHeight];
+    })()`),
   ).toEqual([`${name}1`, true, true]);
   expect(world.problems).toEqual([]);
 });

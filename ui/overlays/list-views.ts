@@ -1,5 +1,7 @@
 import { grantWords } from '../../src/view/grant-words.ts';
 import type { BackendCheck, ModelRow } from '../../src/schema/registry.ts';
+import type { Passage } from '../../src/schema/session.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { RunSummary } from '../../src/schema/run-record.ts';
 import { formatAge, formatBytes, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
@@ -54,6 +56,22 @@ export function plansView(overlay: Of<'plans'>, state: State, columns: number): 
   };
 }
 
+const mostBefore = 24;
+
+/** A passage with what was looked for marked in it; the first place stands where a line shows it. */
+function passageLine({ snippet, matches }: Passage, glyphs: Glyphs): Line {
+  const flat = snippet.replaceAll(/\s/g, ' ');
+  const first = matches[0]?.start ?? 0;
+  const blank = flat.indexOf(' ', first - mostBefore);
+  let from = first <= mostBefore ? 0 : blank < 0 || blank >= first ? first : blank + 1;
+  const line = [say(from === 0 ? '"' : '"…')];
+  for (const { start, end } of matches) {
+    line.push(...foreign(flat.slice(from, start), glyphs), ...foreign(flat.slice(start, end), glyphs, 'hit'));
+    from = end;
+  }
+  return [...line, ...foreign(`${flat.slice(from)}"`, glyphs)];
+}
+
 /** What a row says beside the name of its session. */
 const besideName = 42;
 
@@ -98,14 +116,16 @@ export function sessionsView(overlay: Of<'sessions'>, state: State, columns: num
         ),
       ];
   const last: readonly Line[] =
-    chosen === undefined || chosen.preview === ''
-      ? []
-      : [
-          cutLine(
-            [say('last: ', 'dim'), ...foreign(`"${chosen.preview.replaceAll(/\s+/g, ' ').trim()}"`, state.glyphs)],
-            columns,
-          ),
-        ];
+    chosen?.said !== undefined
+      ? [cutLine([say('said: ', 'dim'), ...passageLine(chosen.said, state.glyphs)], columns)]
+      : chosen === undefined || chosen.preview === ''
+        ? []
+        : [
+            cutLine(
+              [say('last: ', 'dim'), ...foreign(`"${chosen.preview.replaceAll(/\s+/g, ' ').trim()}"`, state.glyphs)],
+              columns,
+            ),
+          ];
   return {
     ...listed(
       body,

@@ -4,7 +4,7 @@ import type { ModelRow } from '../../src/schema/registry.ts';
 import type { PlanHead } from '../../src/schema/plan.ts';
 import type { RunDetails, RunSummary } from '../../src/schema/run-record.ts';
 import type { PolicyExplanation } from '../../src/schema/policy-views.ts';
-import type { Session } from '../../src/schema/session.ts';
+import type { Passage, Session } from '../../src/schema/session.ts';
 import type { CallItem } from '../../src/view/items.ts';
 import { edit, type Editing, emptyEditing, isEdit } from '../composer/editing.ts';
 import type { HeldDefinition } from '../held-definition.ts';
@@ -42,11 +42,14 @@ export type Part = {
 /** `at`: the line of the hit in view; null where nothing is found. */
 export type Find = { readonly editing: Editing; readonly typing: boolean; readonly at: number | null };
 
+/** Sessions in whose messages the words of a filter stand, each with its best passage; the best one first. */
+export type SaidIn = { readonly query: string; readonly passages: ReadonlyMap<string, Passage> };
+
 /** What is drawn over the body and has the keys (10 §9). */
 export type Overlay =
   | (List & { readonly kind: 'help' })
   | (List & { readonly kind: 'palette' })
-  | (List & { readonly kind: 'sessions'; readonly rows: readonly Session[] | null })
+  | (List & { readonly kind: 'sessions'; readonly rows: readonly Session[] | null; readonly said?: SaidIn })
   | (List & {
       readonly kind: 'models';
       readonly rows: readonly ModelRow[] | null;

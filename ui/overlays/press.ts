@@ -79,7 +79,15 @@ export function overlayText(state: State, text: string): Change {
       ),
     );
   if (top === undefined || !isList(top) || top.field === null) return only(state);
-  return only(changed(state, withField(top, { ...top.field, editing: typeText(top.field.editing, text) })));
+  return filteredBy(state, withField(top, { ...top.field, editing: typeText(top.field.editing, text) }));
+}
+
+/** A filter of sessions is also looked for in what was said in them. */
+function filteredBy(state: State, top: ListOverlay): Change {
+  const next = changed(state, top);
+  return top.kind === 'sessions' && top.field?.purpose === 'filter'
+    ? only(next, { do: 'find-sessions', query: top.query.trim() })
+    : only(next);
 }
 
 const changed = (state: State, overlay: Overlay): State => ({
@@ -108,7 +116,7 @@ function fieldCommand(state: State, top: ListOverlay, field: Field, id: string, 
       const edge = field.purpose === 'filter' ? edges[id] : undefined;
       // A caret that is there already has no use for the key: it is one of the list.
       if (edge !== undefined && edited.editing.caret === field.editing.caret) return own(state, top, edge);
-      return only(changed(state, withField(top, edited)));
+      return filteredBy(state, withField(top, edited));
     }
   }
 }

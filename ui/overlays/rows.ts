@@ -25,8 +25,19 @@ const most = 500;
 const filtered = <T>(query: string, rows: readonly T[], text: (row: T) => string): readonly T[] =>
   query === '' ? rows : fuzzyBest(query, rows, text, most);
 
-export const sessionRows = (overlay: Extract<Overlay, { kind: 'sessions' }>): readonly Session[] =>
-  filtered(overlay.query, overlay.rows ?? [], (row) => row.name);
+/** Sessions by their names, and behind them those in which it was said. A passage stands with each that has one. */
+export function sessionRows({ query, rows, said }: Extract<Overlay, { kind: 'sessions' }>): readonly Session[] {
+  const named = filtered(query, rows ?? [], (row) => row.name);
+  if (said === undefined || said.query !== query.trim()) return named;
+  const known = new Set(named);
+  const others = (rows ?? []).filter((row) => said.passages.has(row.id) && !known.has(row));
+  const order = [...said.passages.keys()];
+  others.sort((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
+  return [...named, ...others].map((row) => {
+    const passage = said.passages.get(row.id);
+    return passage === undefined ? row : { ...row, said: passage };
+  });
+}
 
 export const modelRows = (overlay: Extract<Overlay, { kind: 'models' }>): readonly ModelRow[] =>
   filtered(overlay.query, overlay.rows ?? [], (row) => `${row.model} ${row.backend}`);
