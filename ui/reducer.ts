@@ -13,7 +13,7 @@ import { hasField } from './overlays/overlay.ts';
 import { atMost, overlayText } from './overlays/press.ts';
 import { spentIn } from './spent.ts';
 import { type Change, only, type OpenSession, type State, withFacts } from './state.ts';
-import { told } from './sending.ts';
+import { told, saying } from './sending.ts';
 import { rewrapped } from './rewrapped.ts';
 import { bounded, withPage } from './transcript/stretch.ts';
 import { begun, followed, next, notSent, sessionBusy } from './turns.ts';
@@ -222,9 +222,10 @@ function pasted(state: State, ruler: Ruler, text: string, now: number): Change {
   const top = state.overlays.at(-1);
   // A field has one line.
   const line = text.replaceAll(/\s*[\r\n]+\s*/g, ' ').replaceAll(/\p{Cc}/gu, '');
-  if (top !== undefined) return hasField(top) ? overlayText(fresh, line) : only(fresh);
+  const nowhere = (): Change => only(saying(fresh, 'nothing is written here: the paste was dropped', now));
+  if (top !== undefined) return hasField(top) ? overlayText(fresh, line) : nowhere();
   if (state.search?.typing === true && state.approvals.card === null) return searchField(fresh, ruler, null, line);
-  if (state.reading !== null) return only(fresh);
+  if (state.reading !== null && state.approvals.card === null) return nowhere();
   if (state.pane === 'plan' && state.approvals.card === null) return planText(fresh, text, true);
   return state.pane === 'chat' && state.approvals.card === null
     ? compose(fresh, ruler, { type: 'paste', text }, now)

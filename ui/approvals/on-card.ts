@@ -19,6 +19,7 @@ import {
   scrollCard,
   scrollLines,
   newCard,
+  saying,
 } from './card-state.ts';
 import { choose, markChoice, moveChoice, pressLetter, ruleKey, takeChoice, tickCard } from './card-choices.ts';
 import { editFind, findInCard, lookFor, nextFlag, typeFind, type Whole } from './card-find.ts';
@@ -55,6 +56,8 @@ export function onCard(state: ApprovalsState, card: CardState, action: Approvals
         : carded(pressLetter(card, null, now));
     case 'paste':
       if (card.mode.at === 'find') return keep(typeFind(card, wholeOf(state, view, facts), action.text));
+      // It is gone, so whoever meant it for the composer has to know.
+      if (card.mode.at === 'choices') return carded(saying(card, 'a paste answers nothing: Esc first'));
       return carded(typeInCard(card, action.text));
     case 'refused': {
       if (action.id !== card.id) return only(state);

@@ -271,6 +271,7 @@ describe('a card', () => {
     for (let index = 0; index < 20; index += 1) one.press('card.take').act({ type: 'text', text: ' ' }).wait(200);
     one.act({ type: 'paste', text: 'y' }).wait(500);
     expect(one.take()).toEqual([]);
+    expect(one.said()).toBe('a paste answers nothing: Esc first');
   });
 
   it('takes with Enter what Up and Down have chosen, the harmless first', () => {

@@ -207,6 +207,7 @@ describe('lists', () => {
     expect(top(paste(pressAll(readyState(), 'f1').state))).toMatchObject({ query: 'new line' });
     const closed = over({ ...openList('sessions'), field: null, rows: [] });
     expect(paste(closed).overlays).toEqual(closed.overlays);
+    expect(paste(closed).said?.text).toBe('nothing is written here: the paste was dropped');
   });
 
   it('ask before they set a default, and before they end a run', () => {
