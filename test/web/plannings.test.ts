@@ -79,6 +79,21 @@ it('plans a goal once that two windows ask for at once, and leads both to the pl
   expect(world.problems).toEqual([]);
 });
 
+it('lets somebody who asks for the form of a new plan write at once', async () => {
+  const page = await world.open('/plans');
+  const ask = page.getByRole('button', { name: 'New plan' });
+  const goal = page.getByLabel('What is to be reached?');
+  await ask.focus();
+  for (const text of ['Groups', 'Groups, and more']) {
+    await page.keyboard.press('Enter');
+    await goal.waitFor();
+    await page.keyboard.insertText(text === 'Groups' ? text : ', and more');
+    expect(await goal.inputValue()).toBe(text);
+    await ask.focus();
+  }
+  expect(world.problems).toEqual([]);
+});
+
 it('says who plans a goal that a terminal plans already', async () => {
   const { app } = world.served;
   const terminal = await app.open();

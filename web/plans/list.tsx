@@ -38,6 +38,7 @@ export function PlanList() {
     '',
   );
   const [making, setMaking] = useState(() => begunHere.get() !== null);
+  const [wanted, setWanted] = useState(0);
   const data = usePages(
     `plans ${status}`,
     100,
@@ -61,14 +62,20 @@ export function PlanList() {
               onSure={() => void clean.run().then(data.reload)}
             />
           ) : null}
-          <Button look="primary" onClick={() => setMaking(true)}>
+          <Button
+            look="primary"
+            onClick={() => {
+              setMaking(true);
+              setWanted(wanted + 1);
+            }}
+          >
             New plan
           </Button>
         </>
       }
     >
       {clean.error === null ? null : <ErrorNote error={clean.error} />}
-      {making ? <NewPlan onClose={none ? null : () => setMaking(false)} /> : null}
+      {making ? <NewPlan wanted={wanted} onClose={none ? null : () => setMaking(false)} /> : null}
       <div className="filter">
         <SelectField
           label="Show"

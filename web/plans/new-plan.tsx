@@ -15,8 +15,15 @@ const goalKey = 'draft:plan-goal';
 /** The planning that was begun in this tab: a page that is loaded again goes on with it. */
 export const begunHere = keptInTab<string | null>('planning', null, (kept) => (typeof kept === 'string' ? kept : null));
 
-/** The goal of a new plan. It stays in the form until there is a plan. */
-export function NewPlan({ onClose }: { readonly onClose: (() => void) | null }) {
+/**
+ * The goal of a new plan. It stays in the form until there is a plan.
+ * @param wanted how often somebody has asked for the form, who wants to write then
+ */
+export function NewPlan({ wanted, onClose }: { readonly wanted: number; readonly onClose: (() => void) | null }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (wanted > 0) field.current?.focus();
+  }, [wanted]);
   const [goal, setGoal] = useState(() => sessionStorage.getItem(goalKey) ?? '');
   const [explore, setExplore] = useState(false);
   const runId = useStore(begunHere);
@@ -62,6 +69,7 @@ export function NewPlan({ onClose }: { readonly onClose: (() => void) | null }) 
   return (
     <form className="panel stack" onSubmit={(event) => void submit(event)} aria-label="New plan">
       <AreaField
+        ref={field}
         label="What is to be reached?"
         rows={4}
         value={goal}
