@@ -244,7 +244,9 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
   if (fitted.kind === 'failed') return { ...fitted, kind: 'unsent' };
   select(step, route);
   const numCtx = contextLength(run, route, fitted.tokens, plan.settings.max_tokens ?? null);
-  let place: Promise<void> | null = null;
+  // Asked for now: the answer comes while the request is made ready. Repeats of one that a server did not take whole keep it.
+  const place = run.host.openRequest({ backend: route.backend, type: route.type });
+  place.catch(() => undefined);
   const request: ModelRequest = {
     model: route.model,
     system: plan.system,
@@ -254,8 +256,6 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
     ...(numCtx === null ? {} : { num_ctx: numCtx }),
     attempt,
     async leave() {
-      // Repeats of a request that a server did not take whole keep its place.
-      place ??= run.host.openRequest({ backend: route.backend, type: route.type });
       await Promise.all([place, run.durable]);
     },
   };
@@ -285,7 +285,7 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
     if (!(error instanceof RuntimeError)) throw error;
     return { kind: 'unsent', failure: failure(error.code, error.message), fitsAsCounted: false };
   } finally {
-    if (place !== null) run.host.emit({ kind: 'request_over' });
+    run.host.emit({ kind: 'request_over' });
   }
   end = refuseEmpty(end);
   const call = { route, estimated: fitted.tokens, chunks, apiMs: lasted({ run, startedAt }) };

@@ -67,6 +67,7 @@ describe('prompt_to_*', () => {
       'checkpoint',
       'openTurn prompt',
       'model_selected',
+      'request_over',
       'step_stream_end',
       'turn_usage',
       'token_usage',

@@ -16,6 +16,7 @@ describe('the loop', () => {
       'step_chunk',
       'step_chunk',
       'step_chunk',
+      'request_over',
       'step_stream_end',
       'turn_usage',
       'token_usage',

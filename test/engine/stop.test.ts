@@ -32,8 +32,9 @@ describe('a cancelled run', () => {
     const played = await play({ chain: chat, script: [hangsAfter('half', () => abort.abort())], signal: abort.signal });
     expect(played.end).toEqual({ kind: 'cancelled' });
     expect(played.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'half', interrupted: true });
-    expect(played.log.slice(-7)).toEqual([
+    expect(played.log.slice(-8)).toEqual([
       'step_chunk',
+      'request_over',
       'step_stream_end',
       'turn_usage',
       'token_usage',
