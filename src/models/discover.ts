@@ -1,3 +1,4 @@
+import { countParts } from '../text/exact-json.ts';
 import { isObject } from '../text/json-object.ts';
 import { parseUrl } from '../text/parse-url.ts';
 import { messageOf } from '../text/thrown.ts';
@@ -101,9 +102,12 @@ function createReader(client: Client, target: Target, signal: AbortSignal): Read
   };
 }
 
+/** Objects and lists of one answer: many times what ten thousand models are described in. */
+const maxParts = 500_000;
+
 function parse(text: string, origin: Origin): ReadJson {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = text.length > maxParts && countParts(text, maxParts) > maxParts ? null : JSON.parse(text);
     if (isObject(value)) return { kind: 'value', value };
     // Some services leave the object around their list out.
     if (Array.isArray(value)) return { kind: 'value', value: { data: value } };

@@ -230,6 +230,18 @@ describe('discovery (08 §4)', () => {
     expect(server?.requests[0]?.headers['x-goog-api-key']).toBe('sk-secret-key-1');
   });
 
+  it('reads no answer of more objects than are held, and what stands in a text is one text', async () => {
+    const objects = `[${Array(600_000).fill('{}').join(',')}]`;
+    const large = await serve((_request, response) => void response.end(`{"data":${objects}}`));
+    expect(await discoverModels('openai-compatible', large, never())).toMatchObject({
+      ok: false,
+      failure: { class: 'malformed' },
+    });
+    await server?.close();
+    const told = await serve((_request, response) => json(response, { data: [{ id: 'a', note: objects }] }));
+    expect(await modelsOf('openai-compatible', told)).toMatchObject([{ name: 'a' }]);
+  });
+
   it.each([
     ['gemini' as const, 'models', (name: string) => ({ name }), (index: number) => ({ nextPageToken: `${index}` })],
     [
