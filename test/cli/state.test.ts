@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -175,8 +175,11 @@ describe('runs that have ended', () => {
 
   test('are deleted with everything that is theirs; the audit log stays', async () => {
     await addScript(world, writingTurns);
-    await world.run([...tester, '--on-ask', 'deny', 'write it']);
-    await world.run(['chat', ...tester, '--on-ask', 'deny', 'write it']);
+    const policy = world.write('../own-policy.json', '{"default_action":"approve","rules":[]}');
+    chmodSync(policy, 0o600);
+    await world.run([...tester, '--policy', policy, '--on-ask', 'deny', 'write it']);
+    await world.run(['chat', ...tester, '--policy', policy, '--on-ask', 'deny', 'write it']);
+    expect(rows(world, 'SELECT name FROM policy_snapshots')).toEqual([{ name: 'own-policy' }]);
     const [chat, run] = await list();
     const spooled = join(world.home, '.reins/tool_output', run.id);
     mkdirSync(spooled, { recursive: true });
@@ -193,6 +196,7 @@ describe('runs that have ended', () => {
     await world.run(['state', 'delete', chat.id]);
     expect((await world.run(['session', 'show'])).stdout).toContain('write it');
     expect(rows(world, 'SELECT id FROM chain_snapshots')).toEqual([]);
+    expect(rows(world, 'SELECT name FROM policy_snapshots')).toEqual([]);
     expectSound(world);
   });
 
