@@ -1,5 +1,5 @@
 import { type ComponentType, lazy, type ReactNode, Suspense, useEffect } from 'react';
-import { Route, Switch, useLocation } from 'wouter';
+import { Link, Route, Switch, useLocation } from 'wouter';
 import { onReturn } from './data/on-return.ts';
 import { useStore } from './data/store.ts';
 import { PageFault } from './frame/fault.tsx';
@@ -72,7 +72,7 @@ function Inside() {
             </Route>
             <Route>
               <Page title="Not found">
-                <Empty>There is no page at this address.</Empty>
+                <Empty action={<Link href="/chat">Go to the chat</Link>}>There is no page at this address.</Empty>
               </Page>
             </Route>
           </Switch>

@@ -30,6 +30,18 @@ it.each(['/plans', '/runs'])('shows all at %s?status=nothing, and says so', asyn
   expect(await page.locator('select').first().inputValue()).toBe('');
 });
 
+it.each([
+  ['/policies/gone.json', 'All policies', 'Policies'],
+  ['/chains/gone.json', 'All chains', 'Chains'],
+  ['/nowhere', 'Go to the chat', ''],
+] as const)('leads on from %s, where nothing is', async (path, way, title) => {
+  const page = await world.open(path);
+  await page.getByRole('link', { name: way }).click();
+  if (title === '') await page.getByRole('textbox', { name: 'Message' }).waitFor();
+  else await page.getByRole('heading', { name: title, exact: true }).waitFor();
+  expect(world.problems).toEqual([]);
+});
+
 it('leaves nothing to be done with a plan that is deleted elsewhere while it is shown', async () => {
   const { client } = world.served;
   await client.postPlan({ goal: 'Ship it', steps: ['Write', 'Tag'] });

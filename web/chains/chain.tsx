@@ -1,5 +1,5 @@
 import { lazy, Suspense, useRef, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import type { ChainDocument } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
@@ -34,7 +34,7 @@ export function ChainPage({ file }: { readonly file: string }) {
     () => client.getChain({ file, ...(source === null ? {} : { source }) }),
     { topics: ['documents'], files: true },
   );
-  if (data.value === null) return <Waiting title={file} data={data} />;
+  if (data.value === null) return <Waiting title={file} data={data} way={<Link href="/chains">All chains</Link>} />;
   return (
     <Loaded data={data}>
       {(read) =>

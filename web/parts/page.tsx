@@ -38,8 +38,17 @@ export function Page({
 }
 
 /** The page of something that is being read, or that could not be. */
-export const Waiting = <T,>({ title, data }: { readonly title: string; readonly data: Data<T> }) => (
-  <Page title={title}>
+export const Waiting = <T,>({
+  title,
+  data,
+  way,
+}: {
+  readonly title: string;
+  readonly data: Data<T>;
+  /** A link to what there is, where this cannot be read. */
+  readonly way?: ReactNode;
+}) => (
+  <Page title={title} actions={data.error === null ? undefined : way}>
     <Loaded data={data}>{() => null}</Loaded>
   </Page>
 );

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import type { PolicyDocument } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
 import { type Data, useData } from '../data/use-data.ts';
@@ -39,7 +39,7 @@ export function PolicyPage({ file }: { readonly file: string }) {
     },
     { topics: ['documents'], files: true },
   ) as Data<PolicyDocument | 'new'>;
-  if (data.value === null) return <Waiting title={file} data={data} />;
+  if (data.value === null) return <Waiting title={file} data={data} way={<Link href="/policies">All policies</Link>} />;
   return (
     <Loaded data={data}>
       {(read) =>
