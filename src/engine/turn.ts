@@ -207,8 +207,11 @@ export const timedOut = (step: Step, before: Failure | null = null): Failure => 
   retriable: true,
 });
 
-const failureOf = (error: ModelFailure, route: Route): Failure =>
-  failure(classOf(error).code, `${error.message} (model ${route.model}, backend ${route.backend})`);
+/** With what whoever runs the server is asked about it by, where it has said that (08 §9). */
+function failureOf(error: ModelFailure, { model, backend }: Route): Failure {
+  const request = error.request_id === undefined ? '' : `, request ${error.request_id}`;
+  return failure(classOf(error).code, `${error.message} (model ${model}, backend ${backend}${request})`);
+}
 
 /** A server may name any number, such as one that stands for "never". */
 const seconds = (ms: number): string => (ms > 366 * 86_400_000 ? 'more than a year' : `${Math.ceil(ms / 1000)} s`);

@@ -89,6 +89,9 @@ export function retryAfter(headers: Headers, now: number): number | null {
   return Math.max(0, at - (Number.isNaN(sent) ? now : sent));
 }
 
+/** What whoever runs the server finds a request by; it is shown, so it is nothing but letters, digits and joints. */
+const isId = /^[\w.:-]{1,200}$/;
+
 /** The failure of an HTTP reply whose status is not 2xx. */
 export function httpFailure(
   origin: Origin,
@@ -98,7 +101,9 @@ export function httpFailure(
   const error = readServerError(maskSecrets(reply.body, origin));
   const reset = error.resets_at === undefined ? null : Math.max(0, error.resets_at - reply.now);
   const wait = retryAfter(reply.headers, reply.now) ?? error.retry_after_ms ?? reset;
-  const requestId = headerOf(reply.headers, 'x-request-id') ?? headerOf(reply.headers, 'request-id');
+  const named = headerOf(reply.headers, 'x-request-id') ?? headerOf(reply.headers, 'request-id') ?? '';
+  // A key that comes back as an id is not one.
+  const requestId = isId.test(maskSecrets(named, origin)) ? named : null;
   const said = error.message === '' ? '' : `: ${error.message}`;
   const errorClass = classify(reply.status, error);
   // Nothing stands at this path: asking the server again would only tell that it answers.
@@ -106,7 +111,7 @@ export function httpFailure(
   const advice = astray ? `; check its URL: reins backend show ${origin.backend}` : keySource(origin, errorClass);
   return failure(origin, errorClass, `backend "${origin.backend}" answered ${reply.status}${said}${advice}`, {
     status: reply.status,
-    ...(requestId === null ? {} : { request_id: requestId.slice(0, 200) }),
+    ...(requestId === null ? {} : { request_id: requestId }),
     ...(wait === null ? {} : { retry_after_ms: wait }),
   });
 }

@@ -98,6 +98,13 @@ describe('retries', () => {
     expect(played.waits).toEqual([]);
   });
 
+  it('names the request by which its server knows it', async () => {
+    const played = await play({ chain: chat({}), script: [fails({ class: 'server_error', request_id: 'req_7' })] });
+    expect(played.end).toMatchObject({
+      error: { message: expect.stringMatching(/\(model \S+, backend \S+, request req_7\)$/) },
+    });
+  });
+
   it('says when a retry makes sense where none is made any more', async () => {
     const message = expect.stringMatching(/\(model \S+, backend \S+\); a retry makes sense in 8 s\.$/);
     for (const [config, attempts] of [

@@ -270,6 +270,15 @@ describe.each(types)('adapter %s', (type) => {
     ]);
   });
 
+  it('takes no id that is its key, or more than a name', async () => {
+    for (const id of ['sk-secret-key-1', 'a b', 'x'.repeat(300)]) {
+      const { model } = await start(type, answers(500, {}, { 'x-request-id': id }));
+      const [ended] = await collect(model);
+      expect(ended).toMatchObject({ kind: 'error', error: { class: 'server_error' } });
+      expect(ended).not.toHaveProperty('error.request_id');
+    }
+  });
+
   it('masks its key in an echo of the server', async () => {
     const { model } = await start(type, (asked, response) => {
       response.writeHead(400);

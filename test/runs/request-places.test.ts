@@ -104,17 +104,18 @@ describe('many runs at once', () => {
     await app.client.cancelRun({ run_id: late[0]?.run_id ?? '', reason: 'test' });
     expect(await late[0]?.result).toMatchObject({ status: 'cancelled' });
     await app.client.cancelRun({ run_id: runs[0]?.run_id ?? '', reason: 'test' });
-    await vi.waitFor(() => expect(asked.at(-1)).toBe('run 10'), 5000);
+    await vi.waitFor(() => expect(asked.at(-1)).toBe('run 10'), 20_000);
     expect([asked.length, open.size]).toEqual([9, 8]);
 
     // Whoever is answered makes room.
     await vi.waitFor(() => {
       for (const response of open.values()) answer(response);
       expect(asked.length).toBe(11);
-    }, 5000);
+    }, 20_000);
     for (const response of open.values()) answer(response);
     const ends = await Promise.all([...runs.slice(1), ...late.slice(1)].map(async ({ result }) => (await result).text));
     expect(ends).toEqual(new Array(10).fill('hi'));
-    expect(asked.slice(8)).toEqual(['run 10', 'run 11', 'run 12']);
+    // Places that are free at once are taken by two threads, and which of them is heard first is theirs.
+    expect(asked.slice(8).sort()).toEqual(['run 10', 'run 11', 'run 12']);
   }, 60_000);
 });
