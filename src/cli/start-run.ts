@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RuntimeClient } from '../client/operations.ts';
 import { RuntimeError, usage } from '../schema/errors.ts';
+import { imageLimits } from '../schema/image-limits.ts';
 import { instructionsVariable } from '../schema/instructions.ts';
 import type { PlanRunOptions } from '../schema/plan.ts';
 import type { OnAsk, StartRun } from '../schema/run.ts';
@@ -107,9 +108,6 @@ export function readVariables(given: readonly string[]): Record<string, string> 
   return Object.fromEntries(variables);
 }
 
-const mostImages = 8;
-const maxImageBytes = 10 * 1024 * 1024;
-
 /** By content, never by name (06 §7). */
 const signatures: readonly (readonly [offset: number, text: string])[] = [
   [0, '\u0089PNG'],
@@ -120,7 +118,10 @@ const signatures: readonly (readonly [offset: number, text: string])[] = [
 
 /** Looks at files by their first bytes. @throws RuntimeError usage for one that is no image, or too large */
 export function readImages(paths: readonly string[], cwd: string): readonly { readonly path: string }[] {
-  if (paths.length > mostImages) throw usage(`--image: ${paths.length} images, more than ${mostImages}`);
+  // Here, too: a session would be made before the run is refused.
+  if (paths.length > imageLimits.inMessage) {
+    throw usage(`--image: ${paths.length} images, more than ${imageLimits.inMessage}`);
+  }
   return paths.map((given) => {
     if (given === '') throw usage('--image needs a path');
     const path = resolve(cwd, given);
@@ -128,7 +129,7 @@ export function readImages(paths: readonly string[], cwd: string): readonly { re
     try {
       const stat = statSync(path);
       if (!stat.isFile()) throw usage(`--image: ${given} is not a file`);
-      if (stat.size > maxImageBytes) throw usage(`--image: ${given} is ${stat.size} bytes, more than 10 MiB`);
+      if (stat.size > imageLimits.bytes) throw usage(`--image: ${given} is ${stat.size} bytes, more than 10 MiB`);
       const file = openSync(path, 'r');
       try {
         readSync(file, head, 0, head.length, 0);

@@ -1,3 +1,4 @@
+import { imageLimits } from '../schema/image-limits.ts';
 import type { Image, Message } from '../schema/message.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { isObject } from '../text/json-object.ts';
@@ -20,14 +21,11 @@ export const conversation = (messages: readonly Message[]): readonly Message[] =
     ),
   );
 
-/** Images of one request (08 §10). */
-const maxImageBytes = 20 * 1024 * 1024;
-
 const bytesOf = (image: Image): number => Math.floor((image.data.length * 3) / 4);
 
 /** The newest images that one request may hold; a note stands for each older one. */
 function withinImageBytes(messages: readonly Message[]): readonly Message[] {
-  let left = maxImageBytes;
+  let left: number = imageLimits.requestBytes;
   const fits = (image: Image): boolean => {
     left -= bytesOf(image);
     return left >= 0;

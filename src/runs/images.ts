@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { imageLimits } from '../schema/image-limits.ts';
 import type { Image, Message } from '../schema/message.ts';
 
 /** Images of a message: bytes are stored once by their hash, a stored message names them (08 §10). */
@@ -12,11 +13,6 @@ export type BlobStore = {
 
 export type LoadedImage = { readonly bytes: Uint8Array; readonly mime_type: string; readonly name: string };
 
-/** In one message. */
-const mostImages = 8;
-const maxImageBytes = 10 * 1024 * 1024;
-const maxRequestBytes = 20 * 1024 * 1024;
-
 /** Kinds by content, never by name: offset of the mark, the mark, the media type. */
 const kinds: readonly (readonly [number, string, string])[] = [
   [0, '\x89PNG\r\n\x1a\n', 'image/png'],
@@ -27,8 +23,8 @@ const kinds: readonly (readonly [number, string, string])[] = [
 
 /** @throws RuntimeError usage for too many, and for a file that cannot be read, is no image, or is too large. */
 export function readImages(images: readonly { readonly path: string }[]): readonly LoadedImage[] {
-  if (images.length > mostImages) {
-    throw new RuntimeError('usage', `--image: ${images.length} images, more than ${mostImages}`);
+  if (images.length > imageLimits.inMessage) {
+    throw new RuntimeError('usage', `--image: ${images.length} images, more than ${imageLimits.inMessage}`);
   }
   const loaded = images.map(({ path }): LoadedImage => {
     let bytes: Buffer;
@@ -40,11 +36,12 @@ export function readImages(images: readonly { readonly path: string }[]): readon
     const head = bytes.subarray(0, 12).toString('latin1');
     const kind = kinds.find(([offset, mark]) => head.startsWith(mark, offset));
     if (kind === undefined) throw new RuntimeError('usage', `--image: ${path} is not a PNG, JPEG, GIF or WebP image`);
-    if (bytes.length > maxImageBytes) throw new RuntimeError('usage', `--image: ${path} is larger than 10 MiB`);
+    if (bytes.length > imageLimits.bytes) throw new RuntimeError('usage', `--image: ${path} is larger than 10 MiB`);
     return { bytes, mime_type: kind[2], name: basename(path) };
   });
   const total = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  if (total > maxRequestBytes) throw new RuntimeError('usage', `--image: ${total} bytes of images, more than 20 MiB`);
+  if (total > imageLimits.requestBytes)
+    throw new RuntimeError('usage', `--image: ${total} bytes of images, more than 20 MiB`);
   return loaded;
 }
 
