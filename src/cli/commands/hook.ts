@@ -31,7 +31,7 @@ const add: Handler = async (context) => {
   const probed = context.invocation.flags.bool('probe') === false ? null : await asked();
   if (probed === 'interrupted') return 130;
   for (const note of probed?.hook?.notes ?? []) context.hint(note);
-  if (context.globals.format !== 'text') await context.printJson(shown(await client.showHook({ name })));
+  if (context.globals.format !== 'text') await context.printJson(await client.showHook({ name }));
   else await context.print(`Registered hook "${name}"${probedText(probed)}.`);
   return 0;
 };
@@ -59,7 +59,7 @@ function probedText(probed: Refreshed | null): string {
 const list: Handler = async (context) => {
   const hooks = await (await context.client()).listHooks({});
   if (context.globals.format !== 'text') {
-    await context.printJson(hooks.map(shown));
+    await context.printJson(hooks);
     return 0;
   }
   if (hooks.length === 0) {
@@ -78,9 +78,6 @@ const list: Handler = async (context) => {
   return 0;
 };
 
-/** The members of 09 §6.10, in their order; values of headers and injects are in none of them. */
-const shown = (hook: HookView) => hook;
-
 const show: Handler = async (context) => {
   const name = nameOf(context);
   const client = await context.client();
@@ -88,7 +85,7 @@ const show: Handler = async (context) => {
   const probed = await refreshed(context, name);
   const hook = probed.hook ?? (await client.showHook({ name }));
   if (context.globals.format !== 'text') {
-    await context.printJson(shown(hook));
+    await context.printJson(hook);
     return 0;
   }
   for (const line of hookLines(hook)) await context.print(line);
@@ -136,7 +133,7 @@ const update: Handler = async (context) => {
   const { hook, warnings, notes } = await (await context.client()).updateHook({ name, ...given });
   for (const note of notes) context.hint(note);
   for (const warning of warnings) context.warn(warning);
-  if (context.globals.format !== 'text') await context.printJson(shown(hook));
+  if (context.globals.format !== 'text') await context.printJson(hook);
   else await context.print(`Updated hook "${name}".`);
   return 0;
 };
@@ -144,7 +141,7 @@ const update: Handler = async (context) => {
 const refresh: Handler = async (context) => {
   const name = nameOf(context);
   const hook = await (await context.client()).refreshHook({ name });
-  if (context.globals.format !== 'text') await context.printJson(shown(hook));
+  if (context.globals.format !== 'text') await context.printJson(hook);
   else {
     const waiting = hook.drift.length;
     const note = waiting === 0 ? '' : `, ${waiting} to be accepted`;
