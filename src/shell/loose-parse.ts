@@ -15,6 +15,8 @@ type Parsed = Span & {
   readonly suffix: readonly Span[];
 };
 
+type Redirected = { readonly operator: string; readonly target?: { readonly text: string } | undefined };
+
 const reserved: ReadonlySet<string> = new Set(
   '! { } [[ case coproc do done elif else esac fi for function if in select then until while'.split(' '),
 );
@@ -45,6 +47,16 @@ export function looseDelimiter(delimiter: string | undefined): string | null {
     return 'a line break in what stands behind << means something else in another shell';
   const whole = /^(?:[^'"\\$`]|\\.|\$(?![[{(])|'[^']*'|"(?:[^"\\]|\\.)*")*$/s.test(delimiter ?? '"');
   return whole ? null : 'the line does not parse: an open quote or an expansion behind <<';
+}
+
+/** What one shell takes for the target of a redirection is a command for another. */
+export function looseRedirect({ operator, target }: Redirected): string | null {
+  // A plainer shell ends the command at the `&`, and what follows the target is another one.
+  if (operator.startsWith('&')) return `${operator} means something else in another shell`;
+  // For bash the redirection ends behind the sign that closes a descriptor.
+  return /^[<>]&$/.test(operator) && /^(?:\\\n)*-./s.test(target?.text ?? '')
+    ? `what stands behind ${operator}- means something else in another shell`
+    : null;
 }
 
 /** Patterns and expansions of single shells, and openers that are left as text. */

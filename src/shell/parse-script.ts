@@ -1,7 +1,7 @@
 import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import { expandingLine, substitutes } from './assigned.ts';
-import { isOldArithmetic, looseCommand, looseDelimiter, readsAgain } from './loose-parse.ts';
+import { isOldArithmetic, looseCommand, looseDelimiter, looseRedirect, readsAgain } from './loose-parse.ts';
 import type { Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { hereText, tooOpen } from './script-text.ts';
 import { allParameters, createWordReader, givenByCaller } from './word-reader.ts';
@@ -278,8 +278,7 @@ function createWalk(text: string) {
   };
 
   const redirect = (node: Redirection, depth: number): ScriptRedirect => {
-    // A plainer shell ends the command at the `&`, and what follows the target is another one.
-    if (node.operator.startsWith('&')) fail('&> means something else in another shell');
+    fail(looseRedirect(node));
     if (node.type === 'HereDoc') {
       fail(looseDelimiter(node.delimiter?.text));
       visit(node.body, depth);

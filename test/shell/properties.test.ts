@@ -1,12 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseScript } from '../../src/shell/parse-script.ts';
 import { readCallWith, readOtherLine } from '../../src/shell/read-line.ts';
 import { judge, load, plainHost, readFixture } from '../policy/virtual-host.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
+import { createRecorders } from './recorders.ts';
 
 let home: TempHome;
 beforeEach(() => {
@@ -68,29 +67,10 @@ const line = fc.oneof(
 
 describe('a line that is granted', () => {
   it('starts no program but the listed ones, with the words that were judged, under the real shell', async () => {
-    const programs = join(home.dir, 'programs');
-    const records = join(home.dir, 'records');
-    mkdirSync(programs);
-    for (const name of [...listed, ...others]) {
-      const text = `#!/bin/sh\nprintf '%s\\0' "\${0##*/}" "$@" > "${records}/$$"\n`;
-      writeFileSync(join(programs, name), text, { mode: 0o755 });
-    }
+    const { programs, started } = createRecorders(home, [...listed, ...others]);
     const when = [{ key: 'command', op: 'command_prefix_allowlist', value: listed.join(',') }];
     const policy = await load({ rules: [{ tools: 'local_shell', action: 'allow', when }] });
     const facts = { ...plainHost, programs_dir: programs, programs: [...listed, ...others] };
-    const started = (text: string): readonly string[] => {
-      rmSync(records, { recursive: true, force: true });
-      mkdirSync(records);
-      const options = { cwd: home.workspace, env: { PATH: programs }, stdio: 'ignore' } as const;
-      try {
-        execFileSync('/bin/sh', ['-c', text], options);
-      } catch {
-        // A recording program never fails, but a grammar error does; what was started before it counts.
-      }
-      return readdirSync(records)
-        .map((name) => JSON.stringify(readFileSync(join(records, name), 'utf8').split('\0').slice(0, -1)))
-        .sort();
-    };
     let granted = 0;
     fc.assert(
       fc.property(line, (command) => {
