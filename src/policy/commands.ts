@@ -38,11 +38,14 @@ const visible = (entry: string): string =>
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 
+/** `[` and `[[` are names of programs. */
+const isPattern = (name: string): boolean => /[*?[\]]/.test(name) && !/^\[\[?$/.test(name);
+
 function nameList(operand: string): Parsed<CommandTest> {
   const entries = listEntries(operand);
   const bad = entries.find((entry) => /[\s/\\;|&<>()$`'"{}]/.test(entry) || isUnreadable(entry));
   if (bad !== undefined) return { ok: false, message: `${visible(bad)} is not a bare program name` };
-  const pattern = entries.find((entry) => /[*?[\]]/.test(entry) && !/^\[\[?$/.test(entry));
+  const pattern = entries.find(isPattern);
   if (pattern !== undefined)
     return { ok: false, message: `${visible(pattern)} is a pattern: programs are listed by name` };
   if (entries.length === 0) return { ok: false, message: 'the list names no program' };
@@ -154,7 +157,9 @@ function inertWord(entry: Entry): string | null {
     if (/^\*$|:\*$/.test(word)) return `${text} ends in a star: an entry covers whatever follows its words`;
     if (/\$\(|`/.test(word)) return `${text} holds a substitution: that is no word of a command`;
   }
-  return null;
+  const [program = ''] = entry;
+  if (isPattern(program)) return `${text} begins with a pattern: programs are listed by name`;
+  return /[;|&<>()${}]/.test(program) ? `${text} begins with no name of a program` : null;
 }
 
 /** The words of the commands: as they would run, or of a line that is not granted as far as they were read. */
