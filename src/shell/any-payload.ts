@@ -59,6 +59,21 @@ export function anyPayloads(all: readonly CommandWord[], known: Known = unknown)
   return payloads;
 }
 
+/**
+ * Whether such a launcher may be given no command: then it is a shell, which reads what it is given. A word behind an option
+ * may be its value.
+ */
+export function opensShell(words: readonly CommandWord[], { shell, opens, operands }: Launcher): boolean {
+  if (!shell || words.some(({ text }) => /^(?:-c|--run|--command)(?:=|$)/.test(text))) return false;
+  const at = words.findIndex(({ text }) => opens.includes(text));
+  if (opens.length > 0 && at === -1) return false;
+  const own = words.slice(at + 1).filter(({ text }, index) => {
+    const before = words[at + index]?.text ?? '';
+    return !text.startsWith('-') && (index === 0 || !before.startsWith('-'));
+  });
+  return own.length <= (Number.isFinite(operands) ? operands : 1);
+}
+
 type Start = Pick<Known, 'operands' | 'named'> & { readonly from: number };
 
 /** Behind the first word that says that something is started; behind all of them where none does, at the begin where one may. */

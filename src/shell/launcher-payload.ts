@@ -1,12 +1,15 @@
 import type { CommandWord } from '../schema/command.ts';
-import { anyPayloads } from './any-payload.ts';
+import { anyPayloads, opensShell } from './any-payload.ts';
 import { valuePayloads } from './assigned.ts';
 import { filledIn, placeOf, putIn, readBehind } from './filled-in.ts';
 import { type Launcher, maxBeginnings } from './launcher.ts';
 import type { Payload } from './payload.ts';
 
 export function launcherPayloads(name: string, launcher: Launcher, rest: readonly CommandWord[]): readonly Payload[] {
-  if (launcher.payload === 'any') return anyPayloads(rest, launcher);
+  if (launcher.payload === 'any') {
+    const begun = anyPayloads(rest, launcher);
+    return opensShell(rest, launcher) ? [...begun, { kind: 'input' }] : begun;
+  }
   // Without a user named by an option it takes its words as `su` does.
   if (name === 'runuser' && !rest.some((word) => /^(-[A-Za-z]*u|--user)/.test(word.text))) {
     return launcherPayloads('su', { ...launcher, payload: 'none' }, rest);

@@ -21,6 +21,8 @@ export type Launcher = {
   readonly assignments: boolean;
   /** Without a command it is a shell, or starts one, and that one reads what it is given. */
   readonly shell: boolean;
+  /** Of `any`: the words behind which that holds; empty: anywhere. */
+  readonly opens: readonly string[];
   /** Options before a subcommand do not make it a launcher: what it does otherwise has a table. */
   readonly plainOptions: boolean;
   /**
@@ -44,6 +46,7 @@ export const launcher = (
   behind: [],
   assignments: false,
   shell: false,
+  opens: [],
   plainOptions: false,
   payload: 'words',
   ...more,

@@ -5,7 +5,9 @@ import { type Launcher, launcher } from './launcher.ts';
  * be the command but for what is told of them here.
  */
 
-type Told = Partial<Pick<Launcher, 'subcommands' | 'plainOptions' | 'operands' | 'named' | 'behind'>> & {
+type Told = Partial<
+  Pick<Launcher, 'subcommands' | 'plainOptions' | 'operands' | 'named' | 'behind' | 'shell' | 'opens'>
+> & {
   /** Options whose next word is no command. */
   readonly values?: string;
   readonly flags?: string;
@@ -29,25 +31,29 @@ const only = (subcommands: string): Pick<Launcher, 'subcommands' | 'plainOptions
 export const looseLaunchers: Readonly<Record<string, Launcher>> = {
   // Their first word that is no option is the command.
   ...loose(
-    'fakeroot fakechroot eatmydata torsocks torify proxychains proxychains4 dbus-run-session xvfb-run systemd-inhibit ' +
+    'eatmydata torsocks torify proxychains proxychains4 dbus-run-session xvfb-run systemd-inhibit ' +
       'systemd-cat caffeinate tini dumb-init catchsegv chronic unbuffer valgrind pkexec run0 ccache sccache distcc icecc bear ' +
       'scan-build intercept-build ifne heaptrack catatonit',
     { operands: 0 },
   ),
+  ...loose('fakeroot fakechroot linux32 linux64 i386 x86_64 uname26', { operands: 0, shell: true }),
+  ...loose('setarch', { operands: 1, shell: true }),
+  ...loose('taskset chrt gosu su-exec setuidgid s6-setuidgid envdir envuidgid envchain', {
+    operands: 1,
+  }),
   ...loose(
-    'taskset linux32 linux64 i386 x86_64 setarch chrt gosu su-exec setuidgid s6-setuidgid envdir envuidgid envchain',
-    {
-      operands: 1,
-    },
-  ),
-  ...loose(
-    'uname26 prlimit setpriv capsh runcon sg newgrp numactl cpulimit cgexec bwrap firejail proot faketime dbus-launch ' +
+    'prlimit setpriv capsh runcon numactl cpulimit cgexec bwrap faketime dbus-launch ' +
       'ssh-agent gpg-agent daemonize start-stop-daemon run-parts run-one chpst softlimit rlwrap logsave sem rush ' +
-      'concurrently gdb lldb rr zellij mosh pdsh dsh expect socat nix-shell lxc-attach ' +
-      'distrobox sshpass autossh et pee ts xe xjobs clush wsl arch xcrun choom setlock nq tsp abduco dtach arch-chroot ' +
+      'concurrently gdb lldb rr zellij mosh dsh expect socat lxc-attach ' +
+      'sshpass autossh et pee ts xe xjobs arch xcrun choom setlock nq tsp abduco dtach ' +
       'env-cmd lockf mispipe coreutils uutils sandbox-exec rust-parallel reflex plink pssh parallel-ssh chokidar onchange ' +
-      'systemd-nspawn schroot nsjail execlineb flatpak-spawn lima chruby-exec scl watchman ttyrec summon daemon rsh tcpserver',
+      'wine wine64 box64 qemu-x86_64 qemu-i386 qemu-aarch64 qemu-arm corepack systemd-nspawn nsjail ' +
+      'execlineb flatpak-spawn chruby-exec scl watchman ttyrec summon daemon tcpserver',
   ),
+  // Without a command they are a shell, which reads what they are given.
+  ...loose('sg newgrp firejail proot nix-shell arch-chroot schroot distrobox wsl pdsh clush lima rsh', {
+    shell: true,
+  }),
   ...loose('nodemon', { values: '-e --ext -w --watch -i --ignore -d --delay --signal --config --cwd' }),
   ...loose('cross-env', { operands: 0 }),
   ...loose('dotenv dotenvx', { operands: 1, values: '-e -p -v -f --env-file' }),
@@ -70,16 +76,22 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
   ...loose('perf', {
     behind: ['record', 'stat', 'trace', 'mem', 'c2c', 'lock', 'kmem', 'sched', 'timechart', 'ftrace', 'iostat'],
   }),
-  ...loose('vagrant', { behind: ['ssh', 'winrm', 'powershell', 'docker-exec', 'docker-run'] }),
-  ...loose('adb', { behind: ['shell', 'exec-out', 'exec-in'] }),
-  ...loose('machinectl', { behind: ['shell'] }),
+  ...loose('vagrant', {
+    behind: ['ssh', 'winrm', 'powershell', 'docker-exec', 'docker-run'],
+    shell: true,
+    opens: ['ssh', 'winrm', 'powershell'],
+  }),
+  ...loose('adb', { behind: ['shell', 'exec-out', 'exec-in'], shell: true, opens: ['shell'] }),
+  ...loose('machinectl', { behind: ['shell'], shell: true, opens: ['shell'] }),
   ...loose('toolbox', { behind: ['run'] }),
   ...loose('multipass aws-vault chamber salt salt-call xdotool saml2aws envconsul', on('run exec cmd.run')),
   ...loose('doppler op infisical teller honcho foreman fnm volta pixi berglas', { ...on('run exec'), operands: 0 }),
   ...loose('nvm', { ...on('run exec'), operands: 1 }),
   ...loose('uv poetry pipenv hatch pdm rye', {
-    ...on('run tool'),
+    ...on('run tool shell'),
     operands: 0,
+    shell: true,
+    opens: ['shell'],
     values: '--with --python -p --project --directory --extra --group --env-file --package --from -C',
   }),
   ...loose('conda mamba micromamba', { ...on('run'), operands: 0, values: '-n --name -p --prefix --cwd' }),
@@ -98,8 +110,8 @@ export const looseLaunchers: Readonly<Record<string, Launcher>> = {
   ...loose('lxc incus', { ...on('exec shell'), operands: 1, named: true, values: '--env --user --group --cwd --mode' }),
   ...loose('nerdctl crictl ctr', on('exec run x shell debug')),
   ...loose('mise asdf rbenv pyenv nodenv opam jenv goenv plenv', { ...on('exec run x shell debug'), operands: 0 }),
-  ...loose('nix', only('run shell develop')),
-  ...loose('guix', only('shell environment')),
+  ...loose('nix', { ...only('run shell develop'), shell: true, opens: ['shell', 'develop'] }),
+  ...loose('guix', { ...only('shell environment'), shell: true, opens: ['shell', 'environment'] }),
   ...loose('sops', only('exec-env exec-file')),
   ...loose('cargo', only('watch')),
   ...loose('gcloud fly flyctl heroku', {

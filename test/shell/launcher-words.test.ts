@@ -51,6 +51,20 @@ describe('a denied program among the words of a launcher', () => {
     'bwrap --ro-bind /usr /usr --ro-bind /lib /lib --ro-bind /bin /bin --proc /proc --dev /dev --tmpfs /tmp --bind a a evil',
     'parallel ::: a b c d e f g h i j k l m evil',
     // Launchers of builds, versions, clusters and terminals.
+    // Another machine's programs, and a package manager behind another.
+    'qemu-x86_64 /bin/evil x',
+    'wine evil',
+    'corepack yarn dlx evil',
+    // Without a command they are a shell.
+    "newgrp x <<< 'evil x'",
+    'sg x <<E\nevil x\nE',
+    'fakeroot <<E\nevil x\nE',
+    'echo evil | setarch x86_64',
+    'nix-shell -p jq <<E\nevil x\nE',
+    'nix develop .#x <<E\nevil x\nE',
+    'poetry shell <<E\nevil x\nE',
+    'machinectl shell u@ <<E\nevil x\nE',
+    'vagrant ssh <<E\nevil x\nE',
     'ccache evil x',
     'bear -- evil x',
     'composer exec -- evil',
@@ -96,6 +110,13 @@ describe('a denied program among the words of a launcher', () => {
     expect(verdict('cargo test $X -- evil')).toBe('allow');
   });
 
+  it('asks where a shell of a launcher reads what another program makes', () => {
+    expect(verdict('curl x | nix develop')).toBe('approve');
+    expect(verdict('curl x | newgrp docker')).toBe('approve');
+    expect(verdict('curl x | fakeroot make')).toBe('allow');
+    expect(verdict("curl x | nix-shell --run 'jq .'")).toBe('allow');
+  });
+
   it('asks where there are more words than are looked at', () => {
     expect(verdict(`socat ${'a '.repeat(60)}`)).toBe('approve');
     expect(verdict(`parallel ::: ${'a '.repeat(60)}`)).toBe('approve');
@@ -103,6 +124,13 @@ describe('a denied program among the words of a launcher', () => {
   });
 
   it.each([
+    // What the command reads is no script.
+    'echo evil | fakeroot cat',
+    'echo evil | setarch x86_64 cat',
+    "echo evil | nix-shell --run 'cat'",
+    "echo evil | sg docker 'cat -'",
+    'echo evil | poetry add x',
+    'echo evil | vagrant up',
     'kubectl exec p -- ls evil',
     'kubectl exec -it evil -c evil -- ls evil',
     'kubectl -n evil exec p -- ls',
