@@ -199,6 +199,11 @@ function createFinder(parse: ParseScript | null) {
       const own = { words, redirects, values, directories: directories.current(), revealed: isRevealed };
       commands.push(patches.length === 0 ? own : { ...own, patches });
       if (words.length === 0) return;
+      const [program] = words;
+      // One shell starts the program behind the sign.
+      if (program !== undefined && /^=[\w./+-]/.test(program.text)) {
+        unread ??= `${program.text.slice(0, 40)} means something else in another shell`;
+      }
       // Alone, `exec` changes only what its redirects name.
       const reads = words.length > 1 || redirects.some(({ operator }) => operator.startsWith('<'));
       started(

@@ -31,6 +31,8 @@ export function launcherPayloads(name: string, launcher: Launcher, rest: readonl
       break;
     }
     if (launcher.assignments && !text.startsWith('-') && isAssignment(word)) {
+      // For one shell it is a program, and what is started.
+      if (text.startsWith('=')) payloads.push({ kind: 'words', words: rest.slice(at) });
       payloads.push(...assigned(word));
       continue;
     }
