@@ -53,9 +53,10 @@ export function accountRoutes(deps: LoginDeps): readonly Route[] {
 
   /** Compares, and counts a failure. @throws RuntimeError too_many_attempts, busy */
   const knows = async (call: Call, id: string, password: string): Promise<boolean> => {
-    throttle.session(id);
+    const mayTry = (): void => throttle.session(id);
+    mayTry();
     const tooLong = Buffer.byteLength(password) > maxPasswordBytes;
-    const found = tooLong ? null : await operator.verify(userName, password, true);
+    const found = tooLong ? null : await operator.verify(userName, password, true, mayTry);
     if (found === null) {
       throttle.failedSession(id);
       // Without its query, in which somebody may have put what belongs into the body.

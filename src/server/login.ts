@@ -84,8 +84,9 @@ export function loginRoutes(deps: LoginDeps): readonly Route[] {
           throw refuse('invalid_body', `At most ${maxPasswordBytes} bytes.`, { param });
         }
       }
-      throttle.peer(call.peer);
-      const method = await operator.verify(name, password, defaultInForce(deps, call.request, call.peer));
+      const mayTry = (): void => throttle.peer(call.peer);
+      mayTry();
+      const method = await operator.verify(name, password, defaultInForce(deps, call.request, call.peer), mayTry);
       if (method === null) {
         throttle.failed(call.peer);
         logins.note('login_failed', { peer: call.peer.address, route: path, outcome: 'invalid_credentials' });

@@ -33,10 +33,12 @@ export function createOperator({ logins, cost = targetCost }: OperatorDeps) {
     try {
       return await body();
     } finally {
-      const next = queue.shift();
-      // Whoever waited takes the place.
-      if (next === undefined) busy -= 1;
-      else next();
+      // Whoever waited takes the place, once what has ended was counted.
+      setImmediate(() => {
+        const next = queue.shift();
+        if (next === undefined) busy -= 1;
+        else next();
+      });
     }
   };
   const bcrypt = async () => (await import('bcrypt')).default;
@@ -52,14 +54,24 @@ export function createOperator({ logins, cost = targetCost }: OperatorDeps) {
 
     /**
      * Compares with the stored password, or with the default one where that is in force. Takes one verification whatever
-     * the name and whatever is stored. @throws RuntimeError busy
+     * the name and whatever is stored.
+     * @param stillMay asked when its turn has come: those who waited with it may have failed too often by then
+     * @throws RuntimeError busy
      */
-    async verify(name: string, password: string, defaultInForce: boolean): Promise<'pwd' | 'default' | null> {
+    async verify(
+      name: string,
+      password: string,
+      defaultInForce: boolean,
+      stillMay: () => void = () => undefined,
+    ): Promise<'pwd' | 'default' | null> {
       const stored = logins.credential();
       const given = normalise(password);
       const nameFits = same(name, userName);
       const known = stored?.hash ?? `${prefix}${nobody}`;
-      const hashFits = await inTurn(async () => (await bcrypt()).compare(hashable(given), known));
+      const hashFits = await inTurn(async () => {
+        stillMay();
+        return (await bcrypt()).compare(hashable(given), known);
+      });
       const defaultFits = same(given, defaultPassword);
       if (!nameFits) return null;
       if (stored === null) return defaultFits && defaultInForce ? 'default' : null;

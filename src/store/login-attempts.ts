@@ -9,32 +9,60 @@ type Attempts = {
   readonly failures: number;
   readonly window_start: number;
   readonly blocked_until: number | null;
+  readonly updated_at: number;
 };
 
 /**
  * Failed logins by bucket (09 §4.12). Some are free within a window; each further one blocks for twice as long as the one
- * before. Times of the future, as a clock that was set back leaves them, count as now.
+ * before. Neither a clock that is set back under this process nor one that was set back before it began makes a block longer.
+ * @param elapsed whole milliseconds that no setting of the clock changes
  */
 export function createLoginAttempts(
   sql: Sql,
-  now: () => number,
+  wall: () => number,
+  elapsed: () => number,
 ): Pick<LoginRecords, 'blockedFor' | 'fail' | 'succeed'> {
-  const of = (bucket: string): Attempts | undefined =>
-    sql.get<Attempts>('SELECT failures, window_start, blocked_until FROM auth_attempts WHERE bucket = ?', bucket);
+  const now = steady(wall, elapsed);
+
+  /** A row of the future was written before the clock was set back: it is taken to where it would stand now. */
+  const of = (bucket: string, at: number): Attempts | undefined => {
+    const row = sql.get<Attempts>(
+      'SELECT failures, window_start, blocked_until, updated_at FROM auth_attempts WHERE bucket = ?',
+      bucket,
+    );
+    if (row === undefined || row.updated_at <= at) return row;
+    const ahead = row.updated_at - at;
+    const moved = {
+      failures: row.failures,
+      window_start: row.window_start - ahead,
+      blocked_until: row.blocked_until === null ? null : row.blocked_until - ahead,
+      updated_at: at,
+    };
+    sql.write('normal', () =>
+      sql.run(
+        'UPDATE auth_attempts SET window_start = ?, blocked_until = ?, updated_at = ? WHERE bucket = ?',
+        moved.window_start,
+        moved.blocked_until,
+        moved.updated_at,
+        bucket,
+      ),
+    );
+    return moved;
+  };
+
   return {
     blockedFor: (bucket) => {
-      const until = of(bucket)?.blocked_until ?? 0;
-      return Math.min(Math.max(0, until - now()), longestMs);
+      const at = now();
+      const until = of(bucket, at)?.blocked_until ?? 0;
+      return Math.min(Math.max(0, until - at), longestMs);
     },
 
     fail(bucket, free) {
       sql.write('normal', () => {
         const at = now();
-        const before = of(bucket);
+        const before = of(bucket, at);
         const fresh =
-          before === undefined || at - Math.min(before.window_start, at) > windowMs
-            ? { failures: 0, window_start: at }
-            : before;
+          before === undefined || at - before.window_start > windowMs ? { failures: 0, window_start: at } : before;
         const failures = fresh.failures + 1;
         const over = failures - free;
         const blocked = over < 1 ? null : at + Math.min(2 ** Math.min(over - 1, 30) * 1000, longestMs);
@@ -44,8 +72,8 @@ export function createLoginAttempts(
              blocked_until = excluded.blocked_until, updated_at = excluded.updated_at`,
           bucket,
           failures,
-          // Who goes on failing stays where he is.
-          over < 1 ? fresh.window_start : at,
+          // Who goes on failing stays where he is: the longest block alone would be a whole window.
+          blocked ?? fresh.window_start,
           blocked,
           at,
         );
@@ -59,5 +87,17 @@ export function createLoginAttempts(
     succeed(bucket) {
       sql.write('normal', () => sql.run('DELETE FROM auth_attempts WHERE bucket = ?', bucket));
     },
+  };
+}
+
+/** A clock that goes on where the system's is set back. A machine that slept counts as having waited. */
+function steady(wall: () => number, elapsed: () => number): () => number {
+  let at = wall();
+  let seen = { wall: at, elapsed: elapsed() };
+  return () => {
+    const next = { wall: wall(), elapsed: elapsed() };
+    at += Math.max(next.wall - seen.wall, next.elapsed - seen.elapsed, 0);
+    seen = next;
+    return at;
   };
 }

@@ -14,6 +14,8 @@ export type LoginsDeps = {
   readonly audit: Audit;
   readonly tenant: string;
   readonly now: () => number;
+  /** Milliseconds that no setting of the clock changes; those of this process unless given. */
+  readonly elapsed?: () => number;
 };
 
 /** Whether a password is stored: without one the default one works from this machine (09 §4.4). */
@@ -236,7 +238,7 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
         return sql.run(use, now(), sha256, deps.tenant, now()) === 1;
       }),
 
-    ...createLoginAttempts(sql, now),
+    ...createLoginAttempts(sql, now, deps.elapsed ?? (() => Math.floor(performance.now()))),
 
     prune() {
       write(() => {

@@ -391,7 +391,9 @@ describe('who fails again and again', () => {
     await start({ passwordCost: 10 });
     const answers = await Promise.all(Array.from({ length: 60 }, () => world.login('wrong')));
     const codes = answers.map(({ status: code }) => code);
-    expect(codes.filter((code) => code === 401).length).toBeGreaterThan(0);
+    // Five are free, the sixth blocks, and another may be in work beside it: those who wait are not heard any more.
+    expect(codes.filter((code) => code === 401).length).toBeGreaterThanOrEqual(6);
+    expect(codes.filter((code) => code === 401).length).toBeLessThanOrEqual(7);
     expect(codes.filter((code) => code !== 401 && code !== 429)).toEqual([]);
     expect(
       answers.filter((answer) => answer.status === 429).every(({ headers }) => Number(headers['retry-after']) >= 1),
