@@ -2,6 +2,7 @@ import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import { createContext, Script } from 'node:vm';
 import { loadRegexEngine, type RegexEngine } from '../text/linear-regex.ts';
 import { once } from '../text/once.ts';
+import { withoutHidden } from './hidden-characters.ts';
 
 /** Where and how a value differs from a schema. */
 export type SchemaFault = {
@@ -115,8 +116,12 @@ function faultOf(error: ErrorObject | undefined): SchemaFault {
   return { path, type: error.keyword, message: messageOf(error) };
 }
 
+/** It quotes the schema, of which a model is told no hidden character. */
 function messageOf({ keyword, params, message }: ErrorObject): string {
-  if (keyword === 'enum') return `must be one of ${JSON.stringify(params['allowedValues']).slice(0, 300)}`;
-  if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue']).slice(0, 300)}`;
-  return message?.startsWith('must ') === true ? message.slice(0, 300) : `must match its schema (${keyword})`;
+  if (keyword === 'enum') return `must be one of ${shown(params['allowedValues'])}`;
+  if (keyword === 'const') return `must be ${shown(params['allowedValue'])}`;
+  if (message?.startsWith('must ') !== true) return `must match its schema (${keyword})`;
+  return withoutHidden(message).slice(0, 300);
 }
+
+const shown = (value: unknown): string => withoutHidden(JSON.stringify(value)).slice(0, 300);

@@ -31,10 +31,11 @@ export function hookTool(service: HookService, pinned: Definition, ports: HookPo
   const name = { tools: service.name, tool: definition.name };
   const members = membersOf(definition);
   const hidden = new Set(Object.keys(service.inject));
-  const offered = offeredDefinition(definition.description, inputSchemaOf(members, hidden));
+  const schema = inputSchemaOf(members, hidden);
+  const offered = offeredDefinition(definition.description, schema);
   if (!offered.ok)
     return refusingTool(name, 'unavailable', `${name.tools}.${name.tool} is not offered: ${offered.reason}.`);
-  const checked = checkedArguments(offered.schema, hiddenArguments(members, hidden));
+  const checked = checkedArguments(schema, hiddenArguments(members, hidden));
   const { method } = definition;
   return defineTool<ArgumentRecord, HookFacts>({
     spec: {

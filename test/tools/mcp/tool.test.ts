@@ -43,6 +43,52 @@ describe('a tool of a server, as a model is offered it', () => {
     expect(spec.input_schema).toEqual({ type: 'object', properties: { a: { description: 'reads ❤\ufe0f' } } });
   });
 
+  it('shows no value with hidden characters, and leaves the others to be chosen', async () => {
+    const unseen = 'a\u{e0041}\u{e0042}';
+    const family = '\u{1f469}\u200d\u{1f467}';
+    const persian = '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645';
+    const properties = {
+      mode: { enum: ['fast', unseen, '\r\n', family, persian, 'fa\u200dst', { deep: unseen }], default: unseen },
+      end: { type: 'string', default: '\r\n', pattern: `^[^${unseen}]`, examples: [unseen, 'x'], $comment: unseen },
+      default: { type: 'string', title: unseen },
+      enum: { description: unseen },
+    };
+    const tool = mcpTool(server(), definition({ inputSchema: { type: 'object', properties, required: ['mode'] } }));
+    expect(tool.spec.input_schema).toEqual({
+      type: 'object',
+      properties: {
+        mode: { enum: ['fast', '\r\n', family, persian] },
+        end: { type: 'string', default: '\r\n', examples: ['x'], $comment: 'a' },
+        default: { type: 'string', title: 'a' },
+        enum: { description: 'a' },
+      },
+      required: ['mode'],
+    });
+    // Who repeats it all the same is right, and who errs is told nothing hidden either.
+    await tool.load?.();
+    expect(parseArguments(tool, JSON.stringify({ mode: unseen }), false)).toMatchObject({ ok: true });
+    expect(parseArguments(tool, '{"mode":"x"}', false)).toMatchObject({
+      message: expect.stringContaining('must be one of ["fast","a",'),
+    });
+    expect(parseArguments(tool, '{"mode":"fast","end":"a"}', false)).toMatchObject({
+      message: '"end" must match pattern "^[^a]".',
+    });
+  });
+
+  it.each([
+    ['a name', { properties: { 'path\u{e0041}': {} } }],
+    ['a name below', { properties: { a: { properties: { 'b\u200b': {} } } } }],
+    ['a name that looks like another', { properties: { path: {}, 'pa\u200dth': {} } }],
+    ['the only value', { properties: { a: { const: 'x\ufe01' } } }],
+    ['every value', { properties: { a: { enum: ['x\u2060', 'y\u2060'] } } }],
+    ['a keyword', { properties: { a: { 'x\u{e0101}': 1 } } }],
+    ['a reference', { properties: { a: { $ref: '#/$defs/b\u202e' } } }],
+  ])('is not offered where %s holds what nobody sees', (_what, members) => {
+    const tool = mcpTool(server(), definition({ inputSchema: { type: 'object', ...members } }));
+    expect(tool.spec).toMatchObject({ description: '', input_schema: { type: 'object' } });
+    expect(Object.keys(tool.spec.input_schema)).toEqual(['type']);
+  });
+
   it.each(['read_file\u3164', 'read\ufe0f', 're\u034fad', 'read\u2800', 'read\u{e0101}', 'read\u200b'])(
     'is none where its name holds what nobody sees (%j)',
     (name) => {
