@@ -103,6 +103,39 @@ describe('signing in to a tool server', () => {
     expect(fake.tokenRequests).toEqual([]);
   });
 
+  it('asks nobody over a line that is not encrypted, and the server itself as it was registered', async () => {
+    // Nothing is asked there: the name leads nowhere, and that would be the complaint.
+    fake.issuer = 'http://sign-in.example';
+    await expect(signIn()).rejects.toMatchObject({
+      message: 'its sign-in is not encrypted (http://sign-in.example)',
+    });
+    fake.issuer = null;
+    fake.describedAt = 'http://about.example/x';
+    await expect(signIn()).rejects.toMatchObject({ message: 'its sign-in is not encrypted (http://about.example)' });
+    expect(fake.tokenRequests).toEqual([]);
+  });
+
+  it('keeps nothing large of what it is told', async () => {
+    fake.metadata['service_documentation'] = 'x'.repeat(1024 * 1024);
+    await expect(signIn()).rejects.toMatchObject({
+      message: 'an answer of its sign-in is larger than 1048576 bytes',
+    });
+  });
+
+  it('takes no answer without the issuer that was promised in it, nor one with another', async () => {
+    fake.metadata['authorization_response_iss_parameter_supported'] = true;
+    await expect(signIn()).rejects.toMatchObject({ message: 'the answer names no issuer' });
+    const named = (issuer: string) =>
+      signIn(async (url) => {
+        const back = new URL((await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '');
+        back.searchParams.set('iss', issuer);
+        await follow(back.href);
+      });
+    await expect(named('https://evil.example')).rejects.toMatchObject({ message: 'the answer names another issuer' });
+    await named(String(fake.metadata['issuer']));
+    expect(fake.tokenRequests).toHaveLength(1);
+  });
+
   it('does not wait for a server that says nothing, and ends at once when it is given up', async () => {
     app.change('UPDATE mcp_servers SET connect_timeout_ms = 1000');
     for (const path of ['/mcp', '/.well-known/oauth-authorization-server', '/token']) {

@@ -10,9 +10,15 @@ const here = 'http://127.0.0.1';
 
 /**
  * Waits on the loopback for the one answer that carries `state`; anything else is told that it is not meant.
+ * @param expected the issuer whose answer it has to be, where that is known, and whether it has promised to say so
  * @param anyPort another port will do where the fixed one is taken
  */
-export async function listenForAnswer(state: string, issuer: string | null, anyPort: boolean) {
+export async function listenForAnswer(
+  state: string,
+  expected: { readonly issuer: string | null; readonly isNamed: boolean },
+  anyPort: boolean,
+) {
+  const { issuer, isNamed } = expected;
   let settle: (found: { readonly code: string } | { readonly error: RuntimeError }) => void = () => {};
   const found = new Promise<{ readonly code: string } | { readonly error: RuntimeError }>((resolve) => {
     settle = resolve;
@@ -29,9 +35,9 @@ export async function listenForAnswer(state: string, issuer: string | null, anyP
     const from = url.searchParams.get('iss');
     const error = url.searchParams.get('error');
     const code = url.searchParams.get('code');
-    if (from !== null && issuer !== null && from !== issuer) {
+    if (issuer !== null && from !== issuer && (from !== null || isNamed)) {
       reply(400, 'This answer comes from somewhere else.');
-      settle({ error: refused('the answer names another issuer') });
+      settle({ error: refused(`the answer names ${from === null ? 'no issuer' : 'another issuer'}`) });
     } else if (error !== null || code === null) {
       reply(200, 'The sign-in was refused. You can close this page.');
       settle({ error: refused(`the sign-in was refused (${(error ?? 'no code').slice(0, 100)})`) });

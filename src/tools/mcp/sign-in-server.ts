@@ -22,10 +22,27 @@ function bearerChallenge({ headers, status }: Response): Response {
   return new Response(null, { status, headers: bearer === undefined ? {} : { 'www-authenticate': bearer } });
 }
 
-/** Sites that answer every path with their page have no description there: it is as if there were nothing. */
-const describing =
+/** What a sign-in needs is a few kilobytes, and what is known of a client is kept. */
+const maxAnswerBytes = 1024 * 1024;
+
+/** A fetch whose answers are no larger than those of a sign-in. */
+export const briefly =
   (fetch: Fetch): Fetch =>
   async (url, init) => {
+    const response = await fetch(url, init);
+    if (response.body === null) return response;
+    const text = await response.text();
+    if (Buffer.byteLength(text) > maxAnswerBytes) {
+      throw refused(`an answer of its sign-in is larger than ${maxAnswerBytes} bytes`);
+    }
+    return new Response(text, { status: response.status, headers: response.headers });
+  };
+
+/** Sites that answer every path with their page have no description there: it is as if there were nothing. */
+const describing =
+  (fetch: Fetch, serverUrl: string): Fetch =>
+  async (url, init) => {
+    checkEncrypted(String(url), serverUrl);
     const response = await fetch(url, init);
     const isDescription = /\bjson\b/i.test(response.headers.get('content-type') ?? 'json');
     if (!response.ok || isDescription || !new URL(url).pathname.includes('/.well-known/')) return response;
@@ -46,9 +63,11 @@ export async function findSignInServer({ serverUrl, fetch, scopes }: Wanted, aut
     });
     const said = auth.extractWWWAuthenticateParams(bearerChallenge(probe));
     await probe.body?.cancel();
+    // The library goes on without a description that it does not get.
+    if (said.resourceMetadataUrl !== undefined) checkEncrypted(said.resourceMetadataUrl.href, serverUrl);
     const info = await auth.discoverOAuthServerInfo(serverUrl, {
       ...(said.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: said.resourceMetadataUrl }),
-      fetchFn: describing(fetch),
+      fetchFn: describing(briefly(fetch), serverUrl),
     });
     const { authorizationServerMetadata: metadata, resourceMetadata } = info;
     const server = String(info.authorizationServerUrl);
@@ -63,6 +82,14 @@ export async function findSignInServer({ serverUrl, fetch, scopes }: Wanted, aut
   } catch (error) {
     throw asRefusal(error);
   }
+}
+
+/** Over HTTPS, loopback excepted, and before anything is asked there. The server itself is reached as it was registered. */
+function checkEncrypted(url: string, serverUrl: string): void {
+  const { protocol, hostname, origin } = new URL(url);
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return;
+  if (origin === new URL(serverUrl).origin && protocol === 'http:') return;
+  throw refused(`its sign-in is not encrypted (${origin})`);
 }
 
 /** All of it over HTTPS, loopback excepted; the issuer is who it says; PKCE is offered. */

@@ -7,7 +7,7 @@ import { isSendable } from './credentials.ts';
 import type { Fetch } from './fetch.ts';
 import { codeInTime, listenForAnswer } from './sign-in-answer.ts';
 import { asRefusal, refused } from './sign-in-refusal.ts';
-import { type Auth, findSignInServer, type SignInServer } from './sign-in-server.ts';
+import { type Auth, briefly, findSignInServer, type SignInServer } from './sign-in-server.ts';
 
 /** A client as an authorisation server knows it, and where that server is: plain JSON. */
 export type SignedClient = {
@@ -53,15 +53,16 @@ export async function signIn(
   signal: AbortSignal,
 ): Promise<{ readonly client: SignedClient; readonly tokens: Tokens }> {
   const auth = await import('@modelcontextprotocol/sdk/client/auth.js');
-  const { fetch } = options;
+  const fetch = briefly(options.fetch);
   const found = await findSignInServer(options, auth);
   const { metadata, server, resource, scope } = found;
   checkBinding(options, server);
   const state = randomBytes(24).toString('base64url');
-  const listener = await listenForAnswer(state, metadata?.issuer ?? null, options.client === null);
+  const issuer = metadata?.issuer ?? null;
+  const listener = await listenForAnswer(state, { issuer, isNamed: namesIssuer(metadata) }, options.client === null);
   try {
     const { redirect } = listener;
-    const information = await clientOf(options, found, redirect, auth.registerClient);
+    const information = await clientOf({ ...options, fetch }, found, redirect, auth.registerClient);
     const client: SignedClient = {
       information,
       authorization_server: server,
@@ -118,7 +119,7 @@ export async function refreshTokens(
       clientInformation: client.information,
       refreshToken,
       resource: client.resource,
-      fetchFn: fetch,
+      fetchFn: briefly(fetch),
     });
     return asTokens(tokens, refreshToken, now);
   } catch (error) {
@@ -126,6 +127,12 @@ export async function refreshTokens(
     throw asRefusal(error);
   }
 }
+
+/** RFC 9207: its answers say whose they are, so that one without it is of somebody else. */
+const namesIssuer = (metadata: AuthorizationServerMetadata | undefined): boolean =>
+  metadata !== undefined &&
+  'authorization_response_iss_parameter_supported' in metadata &&
+  metadata.authorization_response_iss_parameter_supported === true;
 
 /**
  * A client that the operator has registered belongs to the authorisation server that it was first used with. The server

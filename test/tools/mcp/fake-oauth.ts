@@ -18,6 +18,8 @@ export type FakeOauth = {
   issuer: string | null;
   /** Answers with a page wherever nothing of this is, and describes itself at `/about` alone. */
   hasPages: boolean;
+  /** Where it says that it is described; null: at itself. */
+  describedAt: string | null;
   /** A path whose requests get no answer. */
   silentAt: string | null;
   /** Stands before the giving of tokens: a status and a text go in their place. */
@@ -52,6 +54,7 @@ export async function fakeOauth(): Promise<FakeOauth> {
     refusesRefresh: false,
     wants: null,
     hasPages: false,
+    describedAt: null,
     silentAt: null,
     issuer: null,
     answersToken: null,
@@ -136,7 +139,8 @@ export async function fakeOauth(): Promise<FakeOauth> {
   function mcp(request: IncomingMessage, body: string, response: ServerResponse): unknown {
     const token = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined || !fake.valid.has(token)) {
-      const metadata = `${origin}${fake.hasPages ? '/about' : '/.well-known/oauth-protected-resource/mcp'}`;
+      const metadata =
+        fake.describedAt ?? `${origin}${fake.hasPages ? '/about' : '/.well-known/oauth-protected-resource/mcp'}`;
       const first = fake.hasPages ? 'Basic realm="team, all", ' : '';
       response.writeHead(401, { 'www-authenticate': `${first}Bearer resource_metadata="${metadata}"` }).end();
       return;
