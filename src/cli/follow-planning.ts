@@ -2,6 +2,7 @@ import type { RuntimeClient } from '../client/operations.ts';
 import { playPlanning, type PlanningEnd } from '../client/play-plan.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { PlanningStep } from '../schema/plan.ts';
+import { type RunResult, wasStopped } from '../schema/run.ts';
 import type { Context } from './context.ts';
 import { followRun } from './follow.ts';
 import type { Output } from './output.ts';
@@ -14,6 +15,8 @@ const silent: Output = {
   finished: async () => undefined,
   failed: async () => undefined,
 };
+
+const failed = (result: RunResult): boolean => result.status !== 'completed' && !wasStopped(result);
 
 const phases = { explore: 'Looking at the workspace', plan: 'Planning', repair: 'Planning once more' } as const;
 
@@ -29,7 +32,7 @@ export async function followPlanning(
   first: PlanningStep,
   exploring = false,
 ): Promise<PlanningEnd | number> {
-  return showingAnswer(context, () => playPlanning(client, first, followPlanner(context, client), exploring));
+  return showingAnswer(context, () => playPlanning(client, first, followPlanner(context, client, exploring), exploring));
 }
 
 /** Shows the beginning of an answer that could not be used, and passes the error on. */
@@ -45,11 +48,20 @@ export async function showingAnswer<T>(context: Context, work: () => Promise<T>)
   }
 }
 
-/** Follows one run of a planning to its exit code. */
+/**
+ * Follows one run of a planning to its exit code.
+ * @param exploring as for `followPlanning`
+ */
 export const followPlanner =
-  (context: Context, client: RuntimeClient) =>
+  (context: Context, client: RuntimeClient, exploring = false) =>
   async ({ phase, run, warning }: Extract<PlanningStep, { readonly kind: 'run' }>): Promise<number> => {
     if (warning !== null) context.warn(warning);
     context.hint(`${phases[phase]} with ${run.model}…`);
-    return followRun(context, client, run, { onAsk: 'deny', output: silent, heading: () => phases[phase] });
+    return followRun(context, client, run, {
+      onAsk: 'deny',
+      output: silent,
+      heading: () => phases[phase],
+      // The planning goes on without what was to be found, and its next run brings the reason as a warning (07 §4.4.1).
+      ended: (result) => (phase === 'explore' && !exploring && failed(result) ? 1 : null),
+    });
   };

@@ -246,6 +246,17 @@ describe('the other commands', () => {
     expect(stderr).not.toContain('did not describe');
   });
 
+  test('new with an explorer whose provider refuses warns of it once, and makes the plan (07 §4.4.1)', async () => {
+    const { code, stdout, stderr } = await plan('new', '--explore', 'unseen');
+    expect([code, stdout.split('\n')[0]]).toEqual([0, expect.stringContaining(' with 3 steps. Now active.')]);
+    expect(stderr.split('\n')).toEqual([
+      'Looking at the workspace with tester…',
+      expect.stringMatching(/^reins: warning: the workspace was not explored: task explore failed after 1 attempt: /),
+      'Planning with tester…',
+      '',
+    ]);
+  });
+
   test('explore with the demo of the program prints one line', async () => {
     await fresh('explored');
     const { code, stdout } = await world.run(['plan', 'explore', ...scripted, '--model', 'demo']);
