@@ -32,7 +32,9 @@ export async function followPlanning(
   first: PlanningStep,
   exploring = false,
 ): Promise<PlanningEnd | number> {
-  return showingAnswer(context, () => playPlanning(client, first, followPlanner(context, client, exploring), exploring));
+  return showingAnswer(context, () =>
+    playPlanning(client, first, followPlanner(context, client, exploring), exploring),
+  );
 }
 
 /** Shows the beginning of an answer that could not be used, and passes the error on. */

@@ -51,13 +51,13 @@ export function createRecorded(deps: RecordedDeps) {
 
     /** A page of runs, newest first (09 §6.4). @throws RuntimeError invalid_parameter for a cursor that is none */
     page(filter: Omit<RunFilter, 'limit' | 'behind'>, wanted: PageWanted): Page<RunSummary> {
-      const [at, id] = keyOfCursor(wanted.cursor, ['number', 'string']) ?? [];
-      const behind = typeof at === 'number' && typeof id === 'string' ? ([at, id] as const) : undefined;
+      const [place] = keyOfCursor(wanted.cursor, ['number']) ?? [];
+      const behind = typeof place === 'number' ? place : undefined;
       const found = recorded.list({ ...filter, behind, limit: pageSize(wanted) + 1 });
       return pageOf(
         found.runs,
         wanted,
-        (row) => [row.created_at, row.id],
+        (row) => [row.place],
         (row) => summary(row, deps.now()),
       );
     },

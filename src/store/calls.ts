@@ -217,7 +217,7 @@ export function createCalls(sql: Sql) {
         `SELECT call_id, seq, tools, tool, args, call_hash, record, state, ask_id, started_at, result, output_ref,
            (SELECT json_extract(a.verdict, '$.edited.args') FROM asks a
             WHERE a.run_id = c.run_id AND a.call_id = c.call_id AND json_extract(a.verdict, '$.edited') IS NOT NULL
-            ORDER BY a.created_at DESC, a.id DESC LIMIT 1) AS changed
+            ORDER BY a.rowid DESC LIMIT 1) AS changed
          FROM tool_calls c WHERE run_id = ? ORDER BY seq`,
         runId,
       );

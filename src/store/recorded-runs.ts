@@ -27,6 +27,8 @@ export type RecordedRun = Omit<Row, JsonColumn | 'answer'> & {
 type JsonColumn = 'policy' | 'options' | 'error' | 'output' | 'usage' | 'counters' | 'ask_ids';
 
 type Row = {
+  /** In the order in which runs were begun, which a clock that is set back does not change. */
+  readonly place: number;
   readonly id: string;
   readonly kind: RunKind;
   readonly status: RunStatus;
@@ -70,8 +72,8 @@ export type RunFilter = {
   readonly session: string | null;
   /** Name of a plan. */
   readonly plan?: string | undefined;
-  /** Only those that come behind a run of this time and id. */
-  readonly behind?: readonly [createdAt: number, id: string] | undefined;
+  /** Only those that come behind the run of this place. */
+  readonly behind?: number | undefined;
   readonly limit: number;
 };
 
@@ -92,7 +94,7 @@ const asked = `coalesce(
   (SELECT CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.content') END FROM messages m WHERE m.run_id = r.id AND m.role = 'user' ORDER BY m.seq LIMIT 1),
   CASE WHEN json_valid(r.input) THEN json_extract(r.input, '$.value') END)`;
 
-const columns = `r.id, r.kind, s.status, r.chain_id, r.chain_path, r.chain_sha256, r.cwd, r.policy, r.model, r.provider, r.backend,
+const columns = `r.rowid AS place, r.id, r.kind, s.status, r.chain_id, r.chain_path, r.chain_sha256, r.cwd, r.policy, r.model, r.provider, r.backend,
   r.options, r.output, ${answerOf('r')} AS answer, r.error, r.exit_code, r.usage, r.counters, r.created_at, r.started_at, r.ended_at,
   (SELECT name FROM sessions WHERE id = r.session_id) AS session_name,
   (SELECT name FROM plans WHERE id = r.plan_id) AS plan_name,
@@ -124,17 +126,17 @@ export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonl
         ...(plan === undefined
           ? []
           : ['r.plan_id = (SELECT id FROM plans WHERE tenant_id = r.tenant_id AND name = ?)']),
-        ...(behind === undefined ? [] : ['(r.created_at, r.id) < (?, ?)']),
+        ...(behind === undefined ? [] : ['r.rowid < ?']),
       ];
       const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
       const params = [
         ...scope(),
         ...[status, session, plan ?? null].filter((value) => value !== null),
-        ...(behind ?? []),
+        ...(behind === undefined ? [] : [behind]),
       ];
       const total = sql.get<{ n: number }>(`SELECT count(*) AS n ${from} ${where}`, ...params)?.n ?? 0;
       const rows = sql.all<Row>(
-        `SELECT ${columns} ${from} ${where} ORDER BY r.created_at DESC, r.id DESC LIMIT ?`,
+        `SELECT ${columns} ${from} ${where} ORDER BY r.rowid DESC LIMIT ?`,
         ...params,
         filter.limit,
       );

@@ -42,7 +42,7 @@ export function createRemembered(sql: Sql) {
       const row = sql.get<{ ask_id: string }>(
         `SELECT ask_id FROM remembered WHERE call_hash = ? AND policy_sha256 = ?
            AND CASE WHEN session_id IS NULL THEN run_id = ? ELSE session_id = ? END
-         ORDER BY created_at DESC LIMIT 1`,
+         ORDER BY rowid DESC LIMIT 1`,
         callHash,
         policySha256,
         place.run_id,

@@ -247,6 +247,17 @@ describe('runs that have ended', () => {
     });
   });
 
+  test('are in the order in which they were begun, also when the clock was set back in between', async () => {
+    await addScript(world, writingTurns);
+    await world.run(['the older one']);
+    await world.run([...tester, '--policy', 'open', 'write it']);
+    change(`UPDATE runs SET created_at = created_at + 86400000 WHERE json_extract(input, '$.value') = 'the older one'`);
+    expect((await list()).map(({ input }: { input: string }) => input)).toEqual(['write it', 'the older one']);
+    const undone = await world.run(['state', 'undo', '--yes']);
+    expect([undone.code, undone.stdout]).toEqual([0, 'Took away new.txt.\n']);
+    expect(undone.stderr).toMatch(/^the newest run, run_\w+: write it\n$/);
+  });
+
   test('are pruned by age: steps first, then all; what is not old stays, and the file shrinks', async () => {
     for (const text of ['one', 'two', 'three']) await world.run([text]);
     const [three, two, one] = (await list()).map(({ id }: { id: string }) => id);
