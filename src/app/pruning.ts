@@ -28,7 +28,27 @@ export const openPruning = ({ store, settings, tenant, reinsHome, now }: OpenPru
     now,
   });
 
-/** Takes away what a process that was killed has left half-written beside mirror files of plans and what was typed. */
-export function tidy(directory: string, at: number): void {
-  for (const name of ['', 'plans', 'history']) removeLeftovers(join(directory, name), at);
+/** Soon after the start, when what was asked for is under way. */
+const tidyAfterMs = 1_000;
+const tidyEveryMs = 60 * 60 * 1_000;
+
+/**
+ * Takes away what processes that were killed have left half-written in directories of ours (11 §1.2.2): soon after the
+ * start, since this process may be killed as well, then every hour, since it may live on for weeks.
+ * @returns what ends it, with a last look, which is the only one of a short command
+ */
+export function keepTidy(directories: readonly (string | null)[], now: () => number): () => void {
+  const tidy = (): void => {
+    // Beside what was typed and mirror files of plans, too.
+    for (const directory of directories.filter((each) => each !== null)) {
+      for (const name of ['', 'plans', 'history']) removeLeftovers(join(directory, name), now());
+    }
+  };
+  const first = setTimeout(tidy, tidyAfterMs).unref();
+  const others = setInterval(tidy, tidyEveryMs).unref();
+  return () => {
+    clearTimeout(first);
+    clearInterval(others);
+    tidy();
+  };
 }

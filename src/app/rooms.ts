@@ -26,7 +26,7 @@ import { maskResultWith } from './mask-result.ts';
 import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import { planServices } from './plan-services.ts';
-import { openPruning, tidy, toolOutput } from './pruning.ts';
+import { keepTidy, openPruning, toolOutput } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { openSessionTurns } from './session-turns.ts';
 import { openSourceRooms } from './source-rooms.ts';
@@ -174,6 +174,7 @@ export function openRooms(input: RoomsInput): Rooms {
   });
   const closing = new AbortController();
   const stopSweeping = store.asks.keepSwept();
+  const tidyLast = keepTidy([machine.reinsHome, workspace.dataDir], now);
   const trustOperations = openTrustRooms({ ...input, chains, policies, watch: instructions });
   const { trustContent } = trustOperations;
   const programs = openTrustedPrograms({ ...input, policies, binaries, prepare, trustContent });
@@ -238,7 +239,7 @@ export function openRooms(input: RoomsInput): Rooms {
       store.lostRuns.mark();
       spool.sweep();
       openPruning({ ...store, tenant: options.tenant, reinsHome: machine.reinsHome, now }).due();
-      for (const directory of [machine.reinsHome, workspace.dataDir]) if (directory !== null) tidy(directory, now());
+      tidyLast();
     },
   };
 }

@@ -220,8 +220,12 @@ export function removeLeftovers(directory: string, now: number): void {
   for (const name of names) {
     if (!/\.tmp-[0-9a-f]{12}$/.test(name)) continue;
     const path = join(directory, name);
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats?.isFile() === true && now - stats.mtimeMs > leftoverMs) rmSync(path, { force: true });
+    try {
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      if (stats?.isFile() === true && now - stats.mtimeMs > leftoverMs) rmSync(path, { force: true });
+    } catch {
+      // A directory that is read-only by now keeps what lies in it.
+    }
   }
 }
 

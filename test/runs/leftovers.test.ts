@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { scriptedApp } from '../support/scripted-app.ts';
 
 it('removes spooled results and temporaries that are too old when the program ends', async () => {
@@ -24,6 +24,20 @@ it('removes spooled results and temporaries that are too old when the program en
     expect([spooled, temporary, mirror, typed].map(existsSync)).toEqual([true, true, true, true]);
     await app.stop();
     expect([spooled, temporary, mirror, typed, kept].map(existsSync)).toEqual([false, false, false, false, true]);
+  } finally {
+    await app.close();
+  }
+});
+
+it('removes such temporaries soon after the start, too, since the program may never end in order', async () => {
+  const app = await scriptedApp({ turns: [{ match: {}, reply: { text: 'fine' } }] });
+  const home = join(app.place.home, '.reins');
+  const [left, kept] = ['keys.json.tmp-0123456789ab', 'keys.json.tmp-ba9876543210'].map((name) => join(home, name));
+  try {
+    for (const path of [left, kept]) writeFileSync(path ?? '', 'x');
+    utimesSync(left ?? '', 1, 1);
+    await app.run();
+    await vi.waitFor(() => expect([left, kept].map((path) => existsSync(path ?? ''))).toEqual([false, true]), 10_000);
   } finally {
     await app.close();
   }
