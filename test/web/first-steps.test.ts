@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { says } from '../support/scripted-app.ts';
-import { type WebWorld, webWorld } from './world.ts';
+import { phone, type WebWorld, webWorld } from './world.ts';
 
 /** A service that has one model. */
 const service = createServer((_, response) => {
@@ -74,5 +74,21 @@ it('keeps the row of a run in one line, and its numbers readable', async () => {
   expect(await from.textContent()).toBe(name);
   expect(await row.locator('td[data-label=Tokens]').textContent()).toBe('1,234,567');
   expect((await row.boundingBox())?.height).toBeLessThan(50);
+  expect(world.problems).toEqual([]);
+});
+
+it('tells a run on a phone in a few lines', async () => {
+  const { client, app } = world.served;
+  const { name } = await client.createSession({});
+  const text = 'what does this project do, and which of its files do I read first when I am new to it?';
+  const { run_id } = await client.postMessage({ session: name, text, model: 'm', provider: 'scripted' });
+  await app.client.awaitRun({ run_id });
+  for (const scheme of ['light', 'dark'] as const) {
+    const page = await world.open('/runs', { viewport: phone, scheme });
+    const card = page.getByRole('row').filter({ has: page.locator(`a[href="/runs/${run_id}"]`) });
+    expect((await card.boundingBox())?.height).toBeLessThan(130);
+    expect(await card.innerText()).toMatch(/^completed/);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
+  }
   expect(world.problems).toEqual([]);
 });

@@ -18,18 +18,21 @@ export type Column<T> = {
 /** Rows under labelled columns; cards below 640 px, where each value has its label beside it. */
 export function Table<T>({
   caption,
+  dense = false,
   columns,
   rows,
   keyOf,
 }: {
   /** Said to screen readers. */
   readonly caption: string;
+  /** Its cards are low: words without their labels, what is brief or a number in the lines below, nothing spare. */
+  readonly dense?: boolean;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
 }) {
   return (
-    <table className="table">
+    <table className={dense ? 'table dense' : 'table'}>
       <caption className="sr">{caption}</caption>
       <thead>
         <tr>

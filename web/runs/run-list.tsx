@@ -110,7 +110,7 @@ export function RunList() {
             </Empty>
           ) : (
             <>
-              <Table caption="Runs" columns={columns} rows={items} keyOf={({ id }) => id} />
+              <Table caption="Runs" dense columns={columns} rows={items} keyOf={({ id }) => id} />
               <More list={runs} word="Older ones" />
             </>
           )
