@@ -83,7 +83,6 @@ describe('the rows of', () => {
     const place = { session_id: 's', run_id: null };
     expect(plansOf((sql) => createRemembered(sql).askOf(place, 'h', 'p'))).toEqual([
       'SEARCH remembered USING INDEX remembered_call (call_hash=?)',
-      'USE TEMP B-TREE FOR ORDER BY',
     ]);
   });
 
