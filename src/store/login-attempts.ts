@@ -90,14 +90,17 @@ export function createLoginAttempts(
   };
 }
 
-/** A clock that goes on where the system's is set back. A machine that slept counts as having waited. */
+/**
+ * A clock that goes on where the system's is set back. A machine that slept counts as having waited. Spans are
+ * measured from one place and never added up: the ticks of two clocks would count twice for who asks often enough.
+ */
 function steady(wall: () => number, elapsed: () => number): () => number {
-  let at = wall();
-  let seen = { wall: at, elapsed: elapsed() };
+  let from = { wall: wall(), elapsed: elapsed() };
   return () => {
-    const next = { wall: wall(), elapsed: elapsed() };
-    at += Math.max(next.wall - seen.wall, next.elapsed - seen.elapsed, 0);
-    seen = next;
-    return at;
+    const now = { wall: wall(), elapsed: elapsed() };
+    const at = from.wall + now.elapsed - from.elapsed;
+    if (now.wall < at) return at;
+    from = now;
+    return now.wall;
   };
 }

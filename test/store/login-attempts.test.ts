@@ -52,6 +52,20 @@ describe('failed logins', () => {
     expect(logins.blockedFor('peer:b')).toBe(0);
   });
 
+  it('block no shorter for who asks again and again between the ticks of the two clocks', () => {
+    const logins = begin();
+    failTimes(logins, 14);
+    const blocked = logins.blockedFor('peer:a');
+    for (let ms = 0; ms < 1000; ms += 1) {
+      wall += 1;
+      logins.blockedFor('peer:a');
+      elapsed += 1;
+      logins.blockedFor('peer:a');
+    }
+    // A tick of either is all that they may be apart.
+    expect(blocked - logins.blockedFor('peer:a')).toBeLessThanOrEqual(1001);
+  });
+
   it('are forgotten with the window, with a success, and after the longest block only when its window has passed too', () => {
     const logins = begin();
     failTimes(logins, 5);
