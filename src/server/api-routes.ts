@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
 import type { RepeatRecords } from '../schema/repeats.ts';
-import { describe } from './describe.ts';
+import { describing } from './describe.ts';
 import { streamRoutes, type StreamLimits } from './event-stream.ts';
 import { mountOperations } from './mount.ts';
 import type { Route } from './route.ts';
@@ -26,11 +26,12 @@ export function apiRoutes(deps: ApiRouteDeps): readonly Route[] {
   const mounted = mountOperations(deps);
   const streams = streamRoutes({ ...deps, routes: mounted, limits: deps.streams });
   const streamed = new Set(streams.map(({ path }) => path));
+  const described = describing(deps.version, () => all);
   const openapi: Route = {
     method: 'GET',
     path: '/api/openapi.json',
     access: 'bootstrap',
-    handle: async ({ request }) => ({ status: 200, json: describe(deps.version, all, deps.cookieName(request)) }),
+    handle: async ({ request }) => ({ status: 200, json: described(deps.cookieName(request)) }),
   };
   const served = [...mounted.filter(({ path }) => !streamed.has(path)), ...streams, openapi];
   const all: readonly Route[] = [...deps.others, ...served];

@@ -1,14 +1,35 @@
 import { type Struct, validate } from 'superstruct';
 import type { Routed } from '../client/operation.ts';
 import { answered } from '../client/routes.ts';
+import { once } from '../text/once.ts';
 import { jsonSchema, type Schema } from './json-schema.ts';
 import { listParameters } from './list-page.ts';
 import type { Route } from './route.ts';
 
 type AnyRouted = Routed<Readonly<Record<string, unknown>>, unknown>;
 
-/** The routes of a server as an OpenAPI 3.1 document (09 §6.1). What the table says of an operation is in it whole. */
-export function describe(version: string, routes: readonly Route[], cookieName: string): Schema {
+/**
+ * The routes of a server as an OpenAPI 3.1 document (09 §6.1). What the table says of an operation is in it whole.
+ * @returns gives it with the name of a request's session cookie; the paths are written at the first one, since it takes long
+ */
+export function describing(version: string, routes: () => readonly Route[]): (cookieName: string) => Schema {
+  const paths = once(() => pathsOf(routes()));
+  return (cookieName) => ({
+    openapi: '3.1.0',
+    info: { title: 'Reins', version },
+    paths: paths(),
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        cookie: { type: 'apiKey', in: 'cookie', name: cookieName },
+      },
+      schemas: { Error: errorSchema },
+      responses: { Error: { description: 'Refused', content: json({ $ref: '#/components/schemas/Error' }) } },
+    },
+  });
+}
+
+function pathsOf(routes: readonly Route[]): Schema {
   // Entries differ in the types of their structs alone, which a description does not need.
   const table = Object.entries(answered as unknown as Readonly<Record<string, AnyRouted>>);
   const paths: Record<string, Record<string, Schema>> = {};
@@ -26,19 +47,7 @@ export function describe(version: string, routes: readonly Route[], cookieName: 
           : { ...shared, ...operationOf(...found, { streams: streams === true, isTwin: path in twins }) },
     };
   }
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Reins', version },
-    paths,
-    components: {
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer' },
-        cookie: { type: 'apiKey', in: 'cookie', name: cookieName },
-      },
-      schemas: { Error: errorSchema },
-      responses: { Error: { description: 'Refused', content: json({ $ref: '#/components/schemas/Error' }) } },
-    },
-  };
+  return paths;
 }
 
 /** Other spellings of a path (09 §4.8). */
