@@ -94,6 +94,13 @@ export type CompiledTurn = {
   readonly assertions: readonly ((view: RequestView) => string | null)[];
 };
 
+/** Makes the error of a turn; the pointer leads on from the turn. */
+type Problem = (message: string, pointer: string) => Error;
+const below =
+  (problem: Problem, step: string): Problem =>
+  (message, pointer) =>
+    problem(message, `/${step}${pointer}`);
+
 const none: Groups = [];
 const yes = (holds: boolean): Groups | null => (holds ? none : null);
 
@@ -101,11 +108,11 @@ const yes = (holds: boolean): Groups | null => (holds ? none : null);
  * Makes the conditions of a turn ready to test.
  * @throws RuntimeError config_invalid through `problem` for a regular expression that the linear engine does not take
  */
-export async function compileTurn(turn: Turn, problem: (message: string) => Error): Promise<CompiledTurn> {
+export async function compileTurn(turn: Turn, problem: Problem): Promise<CompiledTurn> {
   const conditions: Condition[] = [];
   for (const [name, value] of Object.entries(turn.match ?? {})) {
     // The entries of a checked `match` have the types of their names.
-    conditions.push({ name, holds: await conditionOf({ [name]: value } as Match, problem) });
+    conditions.push({ name, holds: await conditionOf({ [name]: value } as Match, below(problem, `match/${name}`)) });
   }
   const { times } = turn;
   if (times !== undefined) {
@@ -115,7 +122,7 @@ export async function compileTurn(turn: Turn, problem: (message: string) => Erro
 }
 
 /** The condition of a `match` with one member. */
-async function conditionOf(match: Match, problem: (message: string) => Error): Promise<Condition['holds']> {
+async function conditionOf(match: Match, problem: Problem): Promise<Condition['holds']> {
   const { role, last_user, last_assistant, system, any, tool, model, offered, not_offered, think } = match;
   if (role !== undefined) return (view) => yes(view.role === role);
   for (const [name, matcher] of Object.entries({ last_user, last_assistant, system, model })) {
@@ -145,12 +152,9 @@ async function conditionOf(match: Match, problem: (message: string) => Error): P
   throw new TypeError(`no condition in ${JSON.stringify(match)}`);
 }
 
-async function toolCondition(
-  tool: NonNullable<Match['tool']>,
-  problem: (message: string) => Error,
-): Promise<Condition['holds']> {
-  const name = tool.name === undefined ? null : await textTest(tool.name, problem);
-  const content = tool.content === undefined ? null : await textTest(tool.content, problem);
+async function toolCondition(tool: NonNullable<Match['tool']>, problem: Problem): Promise<Condition['holds']> {
+  const name = tool.name === undefined ? null : await textTest(tool.name, below(problem, 'name'));
+  const content = tool.content === undefined ? null : await textTest(tool.content, below(problem, 'content'));
   const { count } = tool;
   return (view) => {
     if (view.tool === null) return null;
@@ -186,14 +190,14 @@ function numberHolds(matcher: NumberMatcher, value: number): boolean {
   );
 }
 
-async function textTest(matcher: TextMatcher, problem: (message: string) => Error): Promise<TextTest> {
+async function textTest(matcher: TextMatcher, problem: Problem): Promise<TextTest> {
   if (typeof matcher === 'string') return textTest({ contains: matcher }, problem);
   const folded = matcher.case === true ? (text: string) => text : (text: string) => text.toLowerCase();
   const { equals, contains, any_of, starts_with, ends_with, empty, regex } = matcher;
   const listed = (typeof contains === 'string' ? [contains] : (contains ?? [])).map(folded);
   const some = any_of?.map(folded);
-  const expression = regex === undefined ? null : await compile(regex, matcher.case === true, problem);
-  const not = matcher.not === undefined ? null : await textTest(matcher.not, problem);
+  const expression = regex === undefined ? null : await compile(regex, matcher.case === true, below(problem, 'regex'));
+  const not = matcher.not === undefined ? null : await textTest(matcher.not, below(problem, 'not'));
   const simple = (text: string): boolean => {
     const value = folded(text);
     return (
@@ -211,26 +215,22 @@ async function textTest(matcher: TextMatcher, problem: (message: string) => Erro
   };
 }
 
-async function compile(
-  source: string,
-  exactCase: boolean,
-  problem: (message: string) => Error,
-): Promise<(text: string) => Groups | null> {
+async function compile(source: string, exactCase: boolean, problem: Problem): Promise<(text: string) => Groups | null> {
   const { compileRegex } = await import('../text/linear-regex.ts');
   try {
     const expression = await compileRegex(source, { ignoreCase: !exactCase });
     return (text) => expression.exec(text)?.groups ?? null;
   } catch (error) {
-    throw problem(`the regular expression ${source} is not valid: ${messageOf(error)}`);
+    throw problem(`the regular expression ${source} is not valid: ${messageOf(error)}`, '');
   }
 }
 
-async function assertionsOf(expect: Expect, problem: (message: string) => Error): Promise<CompiledTurn['assertions']> {
+async function assertionsOf(expect: Expect, problem: Problem): Promise<CompiledTurn['assertions']> {
   const assertions: ((view: RequestView) => string | null)[] = [];
   for (const name of ['system', 'last_user'] as const) {
     const matcher = expect[name];
     if (matcher === undefined) continue;
-    const test = await textTest(matcher, problem);
+    const test = await textTest(matcher, below(problem, `reply/expect/${name}`));
     assertions.push((view) => (test(view[name]) === null ? `${name} is ${quoted(view[name])}` : null));
   }
   for (const name of ['messages', 'max_tokens', 'temperature', 'num_ctx', 'images'] as const) {

@@ -55,13 +55,13 @@ async function readScript(baseUrl: string, workspace: string) {
   const { script, name } = await loadScript(baseUrl, workspace);
   const turns: CompiledTurn[] = [];
   for (const [index, turn] of script.turns.entries()) {
-    turns.push(await compileTurn(turn, (message) => invalid(name, `/turns/${index}`, message)));
+    turns.push(await compileTurn(turn, (message, at) => invalid(name, `/turns/${index}${at}`, message)));
   }
   const fallback =
     script.fallback === undefined
       ? null
-      : await compileTurn({ name: 'fallback', reply: script.fallback }, (message) =>
-          invalid(name, '/fallback', message),
+      : await compileTurn({ name: 'fallback', reply: script.fallback }, (message, at) =>
+          invalid(name, at.replace(/^\/reply/, '/fallback'), message),
         );
   return { script, turns, fallback };
 }

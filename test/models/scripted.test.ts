@@ -534,7 +534,17 @@ describe('a script file', () => {
     [
       'an expression that the linear engine refuses',
       withTurns([{ name: 'a', match: { last_user: { regex: '(?=x)' } }, reply: { text: 'x' } }]),
-      /^The script does not load: the regular expression \(\?=x\) is not valid: .* at FILE:\/turns\/0$/,
+      /^The script does not load: the regular expression \(\?=x\) is not valid: .* at FILE:\/turns\/0\/match\/last_user\/regex$/,
+    ],
+    [
+      'one within what must not hold',
+      withTurns([{ name: 'a', match: { tool: { content: { not: { regex: '(?=x)' } } } }, reply: { text: 'x' } }]),
+      /is not valid: .* at FILE:\/turns\/0\/match\/tool\/content\/not\/regex$/,
+    ],
+    [
+      'one that is expected',
+      withTurns([{ name: 'a', reply: { text: 'x', expect: { system: { regex: '(?=x)' } } } }]),
+      /is not valid: .* at FILE:\/turns\/0\/reply\/expect\/system\/regex$/,
     ],
     ['no JSON', '{', /^The script does not load: .* at FILE:\/$/],
     // Any file may be named, and the message is shown to whoever sees the backend: nothing of it is quoted.
