@@ -33,6 +33,9 @@ function readSite(text: string, start: number, close: number): MacroSite | null 
   return { start, end: close + 2, namespace, payload: text.slice(head.lastIndex + 1, close).trim() };
 }
 
+/** What stands before the colon of a macro, or alone (04 §10.1). */
+export const macroNamespaces = ['var', 'now', 'date', 'chain', 'tools', 'toolservice', 'host', 'edge_count'] as const;
+
 /** What a site means; `null` when it is no macro of the language and stays literal. */
 export type Macro =
   | { readonly kind: 'var'; readonly names: readonly string[]; readonly text: string | null }

@@ -1,9 +1,9 @@
 import { isLiteralLayout } from './clock.ts';
 import { type Findings, type Place, placeOf } from './findings.ts';
 import type { JsonNode, JsonString } from './json.ts';
-import { type Macro, macroOf, macroSites } from './macro-syntax.ts';
+import { type Macro, macroNamespaces, macroOf, macroSites } from './macro-syntax.ts';
 import { checkTemplate } from './check-template.ts';
-import { meantAmong } from './spelling.ts';
+import { meantAmong, meantName } from './spelling.ts';
 import { edgeKey } from './transition.ts';
 
 /** Every string of a value, at any depth. */
@@ -75,9 +75,21 @@ function warnUnknown(node: JsonString, ends: ReadonlyMap<number, number>, findin
       continue;
     }
     const shown = text.slice(index, Math.min(close + 2, index + 60));
-    findings.warning('unknown_macro', findings.inside(node, index), `${shown} is no macro and stays as it is`);
+    findings.warning(
+      'unknown_macro',
+      findings.inside(node, index),
+      `${shown} is no macro and stays as it is${meantMacro(shown)}`,
+    );
     index = text.indexOf('{{', close + 2);
   }
+}
+
+/** A variable without its namespace, or a namespace that is misspelled. */
+function meantMacro(shown: string): string {
+  const [, name = '', rest = ''] = /^\{\{\s*(\w+)\s*((?::[^{}]*)?\}\})$/.exec(shown) ?? [];
+  const namespace = rest.startsWith(':') ? meantName(name, macroNamespaces) : `var:${name}`;
+  if (name === '' || namespace === null || macroNamespaces.some((known) => known === name)) return '';
+  return `; did you mean {{${namespace}${rest}?`;
 }
 
 /**

@@ -54,6 +54,18 @@ describe('what to do about a name', () => {
     ]);
   });
 
+  test('of a macro, where its namespace is misspelled or missing', async () => {
+    const system_instruction = '{{vra:x}} {{ model }} {{Var:a|b}} {{host:cpu}} {{var}} {{nosuch:x}}';
+    expect(await said([{ id: 'a', handler: 'chat_completion', system_instruction }])).toEqual([
+      'unknown_macro: {{vra:x}} is no macro and stays as it is; did you mean {{var:x}}?',
+      'unknown_macro: {{ model }} is no macro and stays as it is; did you mean {{var:model}}?',
+      'unknown_macro: {{Var:a|b}} is no macro and stays as it is; did you mean {{var:a|b}}?',
+      'unknown_macro: {{host:cpu}} is no macro and stays as it is',
+      'unknown_macro: {{var}} is no macro and stays as it is',
+      'unknown_macro: {{nosuch:x}} is no macro and stays as it is',
+    ]);
+  });
+
   test('of the end, where a failure cannot lead', async () => {
     expect(await said([{ id: 'a', handler: 'noop', transition: { on_failure: 'end' } }])).toEqual([
       'unknown_target: on_failure leads to a task, not to end; without on_failure a failure ends the run',
