@@ -3,6 +3,7 @@ import type { RunSummary } from '../../src/schema/run-record.ts';
 import { runStatuses } from '../../src/schema/run.ts';
 import { escapeText } from '../../src/view/escape.ts';
 import { formatAge, formatCount } from '../../src/view/format.ts';
+import { runTitle } from '../../src/view/run-title.ts';
 import { client } from '../data/client.ts';
 import { usePages } from '../data/use-pages.ts';
 import { useChoice } from '../data/use-query.ts';
@@ -53,9 +54,7 @@ const columns: readonly Column<RunSummary>[] = [
     label: 'Run',
     cell: (run) => (
       <Link href={`/runs/${run.id}`} className="run-link">
-        <Safe
-          text={run.input === '' ? `${run.kind.replaceAll('_', ' ')} ${run.id.slice(-8)}` : run.input.slice(0, 120)}
-        />
+        <Safe text={runTitle(run).slice(0, 120)} />
       </Link>
     ),
   },

@@ -1,5 +1,5 @@
-import type { RunSummary } from '../../schema/run-record.ts';
 import { plural, runSpan } from '../../view/format.ts';
+import { runTitle } from '../../view/run-title.ts';
 import { stuckText } from '../../view/stuck-text.ts';
 import type { Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
@@ -40,7 +40,7 @@ const list: Handler = async (context) => {
       runSpan(run),
       String(run.num_turns),
       String(run.num_tool_calls),
-      firstLine(run),
+      run.input.trim() === '' ? '' : runTitle(run),
     ]),
   );
   for (const run of runs) {
@@ -49,11 +49,6 @@ const list: Handler = async (context) => {
   }
   if (total > runs.length) context.hint(`${total - runs.length} more; --limit shows them`);
   return 0;
-};
-
-const firstLine = ({ input }: RunSummary): string => {
-  const [line = ''] = input.trimStart().split('\n');
-  return line === input.trim() ? line : `${line}…`;
 };
 
 /** Waits until the run has ended: of a live one of another process that takes at most some seconds. */
