@@ -70,7 +70,12 @@ export async function webWorld(
       isMobile: touch,
     });
     // A page that is left open reads again with each event of the tests behind it.
-    behind(() => made.close());
+    behind(async () => {
+      // An answer that a test holds back may still be on its way.
+      const routed = [made, ...made.pages()];
+      await Promise.all(routed.map((each) => each.unrouteAll({ behavior: 'ignoreErrors' })));
+      await made.close();
+    });
     await made.addInitScript(
       "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))",
     );
