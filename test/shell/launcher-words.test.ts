@@ -56,7 +56,6 @@ describe('a denied program among the words of a launcher', () => {
     // Behind many other words.
     'bwrap --ro-bind /usr /usr --ro-bind /lib /lib --ro-bind /bin /bin --proc /proc --dev /dev --tmpfs /tmp --bind a a evil',
     'parallel ::: a b c d e f g h i j k l m evil',
-    // Launchers of builds, versions, clusters and terminals.
     // Another machine's programs, and a package manager behind another.
     'qemu-x86_64 /bin/evil x',
     'wine evil',
@@ -71,6 +70,7 @@ describe('a denied program among the words of a launcher', () => {
     'poetry shell <<E\nevil x\nE',
     'machinectl shell u@ <<E\nevil x\nE',
     'vagrant ssh <<E\nevil x\nE',
+    // Launchers of builds, versions, clusters and terminals.
     'ccache evil x',
     'bear -- evil x',
     'composer exec -- evil',
