@@ -205,7 +205,7 @@ describe('scripts of the scripted provider', () => {
       'a lookahead',
       script({ turns: [{ match: turn, reply: { text: 'a' } }] }),
       'the regular expression (?=x) is not valid: invalid or unsupported Perl syntax: `(?=`',
-      '/turns/0',
+      '/turns/0/match/last_user/regex',
     ],
   ])('%s is refused when it is registered, and nothing is', async (_name, text, problem, pointer) => {
     const path = world.write('no-script.json', text);

@@ -71,6 +71,7 @@ export async function webWorld(
     });
     // A page that is left open reads again with each event of the tests behind it.
     behind(async () => {
+      if (!browser.isConnected()) return;
       // An answer that a test holds back may still be on its way.
       const routed = [made, ...made.pages()];
       await Promise.all(routed.map((each) => each.unrouteAll({ behavior: 'ignoreErrors' })));
