@@ -1,5 +1,5 @@
 import { realBinaries } from '../support/binaries.ts';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPolicyHosts, lineReader } from '../../src/gate/facts.ts';
 import { evaluate } from '../../src/policy/evaluate.ts';
@@ -7,6 +7,7 @@ import type { Evaluation, ExecFact, LoadedPolicy } from '../../src/schema/policy
 import type { SpawnResult } from '../../src/schema/protocol.ts';
 import { readCall } from '../../src/shell/read-line.ts';
 import { childEnvironment } from '../../src/tools/environment.ts';
+import { recorded, recorder } from './recorders.ts';
 import { spawnTool } from '../../workers/spawn-tool.ts';
 import type { TempHome } from '../support/temp-home.ts';
 
@@ -32,7 +33,7 @@ export function createRange(home: TempHome, names: readonly string[]): Range {
   const plant = (name: string, directory = bin): string => {
     const path = join(directory, name);
     mkdirSync(directory, { recursive: true });
-    writeFileSync(path, `#!/bin/sh\nprintf '%s\\0' "\${0##*/}" "$@" > "${records}/$$"\n`);
+    writeFileSync(path, recorder(records));
     chmodSync(path, 0o755);
     return path;
   };
@@ -86,7 +87,6 @@ export function createRange(home: TempHome, names: readonly string[]): Range {
         { signal: new AbortController().signal, report: () => {} },
       );
     },
-    started: () =>
-      readdirSync(records).map((name) => readFileSync(join(records, name), 'utf8').split('\0').slice(0, -1)),
+    started: () => recorded(records),
   };
 }

@@ -3,15 +3,19 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import type { TempHome } from '../support/temp-home.ts';
 
+/** The text of a program that does nothing but write down with which words it was started, in a file of its own. */
+export const recorder = (records: string): string => `#!/bin/sh\nprintf '%s\\0' "\${0##*/}" "$@" > "${records}/$$"\n`;
+
+/** What such programs have written: the words of each, in no order. */
+export const recorded = (records: string): readonly (readonly string[])[] =>
+  readdirSync(records).map((name) => readFileSync(join(records, name), 'utf8').split('\0').slice(0, -1));
+
 /** Programs that do nothing but write down with which words they were started, and the shells that start them. */
 export function createRecorders(home: TempHome, names: readonly string[]) {
   const programs = join(home.dir, 'programs');
   const records = join(home.dir, 'records');
   mkdirSync(programs);
-  for (const name of names) {
-    const text = `#!/bin/sh\nprintf '%s\\0' "\${0##*/}" "$@" > "${records}/$$"\n`;
-    writeFileSync(join(programs, name), text, { mode: 0o755 });
-  }
+  for (const name of names) writeFileSync(join(programs, name), recorder(records), { mode: 0o755 });
   return {
     /** Their directory, which alone is in PATH. */
     programs,
@@ -27,8 +31,8 @@ export function createRecorders(home: TempHome, names: readonly string[]) {
         stdio: 'ignore',
         timeout: 10_000,
       });
-      return readdirSync(records)
-        .map((name) => JSON.stringify(readFileSync(join(records, name), 'utf8').split('\0').slice(0, -1)))
+      return recorded(records)
+        .map((words) => JSON.stringify(words))
         .sort();
     },
   };
