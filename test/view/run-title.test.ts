@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { runTitle } from '../../src/view/run-title.ts';
 
-const run = { id: 'run_0123456789abcdef', input: '', kind: 'chat', plan: null } as const;
+const run = { input: '', kind: 'chat', plan: null } as const;
 
 test.each([
   ['what was asked', { ...run, input: ' what is this?\n' }, 'what is this?'],
   ['the first line of more', { ...run, input: 'review this\n\n+ a\n- b' }, 'review this…'],
-  ['its kind where nothing was said', { ...run, kind: 'step_summary' as const }, 'step summary 89abcdef'],
+  ['nothing where nothing was said', run, ''],
   [
     'the plan that it plans anew, not what the planner was told',
     { ...run, kind: 'plan_replan' as const, plan: 'move-house', input: '# Goal\nmove\n\n# Steps so far\nnone' },

@@ -5,6 +5,7 @@ import type { Glyphs } from '../../src/view/escape.ts';
 import type { RunSummary } from '../../src/schema/run-record.ts';
 import { formatAge, formatBytes, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
+import { runTitle } from '../../src/view/run-title.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
 import { columnsOf, cutLine, cutMiddle, fitLine, lineColumns, spread } from '../../src/view/wrap.ts';
 import type { State } from '../state.ts';
@@ -223,7 +224,7 @@ export function runsView(overlay: Of<'runs'>, state: State, columns: number): Ov
         ...fitLine(foreign(row.session ?? row.kind, state.glyphs), 16),
         say('  '),
         ...stuckLine(row, state),
-        ...foreign(row.input, state.glyphs, 'dim'),
+        ...foreign(runTitle(row), state.glyphs, 'dim'),
       ],
       columns - 2,
     ),

@@ -1,5 +1,6 @@
 import { grantWords } from '../../src/view/grant-words.ts';
 import { formatAge, plural } from '../../src/view/format.ts';
+import { runTitle } from '../../src/view/run-title.ts';
 import type { Overlay } from '../overlays/overlay.ts';
 import { grantRows, modelRows, planRows, runRows, sessionRows } from '../overlays/rows.ts';
 import type { State } from '../state.ts';
@@ -57,7 +58,7 @@ function rowsOf(overlay: Overlay, state: State): readonly string[] | null {
     case 'runs':
       if (overlay.rows === null) return null;
       return runRows(overlay).map((row) =>
-        joined(row.id.slice(-6), row.status, ago(row.created_at), row.session ?? row.kind, row.input),
+        joined(row.id.slice(-6), row.status, ago(row.created_at), row.session ?? row.kind, runTitle(row)),
       );
     case 'grants':
       if (overlay.rows === null) return null;

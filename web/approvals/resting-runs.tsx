@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { runTitle } from '../../src/view/run-title.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
@@ -23,7 +24,7 @@ export function RestingRuns() {
           </Link>
           <span className="tag warn">{run.status}</span>
           <span className="resting-input cut">
-            <Safe text={run.input} />
+            <Safe text={runTitle(run)} />
           </span>
           <Button size="small" busy={resume.busy} onClick={() => void resume.run(run.id).then(runs.reload)}>
             Resume

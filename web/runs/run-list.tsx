@@ -54,7 +54,7 @@ const columns: readonly Column<RunSummary>[] = [
     label: 'Run',
     cell: (run) => (
       <Link href={`/runs/${run.id}`} className="run-link">
-        <Safe text={runTitle(run).slice(0, 120)} />
+        <Safe text={runTitle(run).slice(0, 120) || `${run.kind.replaceAll('_', ' ')} ${run.id.slice(-8)}`} />
       </Link>
     ),
   },

@@ -40,7 +40,7 @@ const list: Handler = async (context) => {
       runSpan(run),
       String(run.num_turns),
       String(run.num_tool_calls),
-      run.input.trim() === '' ? '' : runTitle(run),
+      runTitle(run),
     ]),
   );
   for (const run of runs) {
