@@ -58,6 +58,8 @@ it('takes the click of assistive technology behind the guard, and none at the en
     return state();
   };
   await expect.poll(press, { interval: 700 }).toBe('approved');
+  // It writes its file before that is taken away.
+  await world.served.app.client.awaitRun({ run_id: run });
   expect(world.problems).toEqual([]);
 });
 
