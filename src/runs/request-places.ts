@@ -10,6 +10,8 @@ type Line = { open: number; readonly waiting: (() => void)[] };
 export function createRequestPlaces(most = mostRequests) {
   const lines = new Map<string, Line>();
   return {
+    most,
+
     /**
      * Calls `begin` once the backend takes one more request: at once when a place is free.
      * @returns gives the place back, or the one in the line; safe to call twice

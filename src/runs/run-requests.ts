@@ -22,11 +22,25 @@ export type RunRequestDeps = TurnDeps & {
   readonly maskKnown: <T>(value: T) => T;
 };
 
+/** A wait for a place at a backend is told when it lasts this long (ms). */
+const waitToldMs = 1_000;
+
 /** What the thread of one run may ask for. What does not parse is a StructError, thrown before anything is done. */
 export function createRunRequests(deps: RunRequestDeps, live: LiveRun, rows: ReturnType<typeof createRunRows>) {
   const { gate } = live;
   const calls = new Set<Promise<unknown>>();
+  const waitedFor = new Set<string>();
   let endRequest = (): void => {};
+
+  /** Whoever looks at the run would see nothing happen, maybe for minutes. */
+  const tellWait = (backend: string): void => {
+    const { task } = gate.ref;
+    if (!task || waitedFor.has(backend) || !isRecorded(live)) return;
+    waitedFor.add(backend);
+    const message = `${backend} has ${deps.places.most} requests to answer; this one begins when one of them ends.`;
+    rows.add({ ...task, kind: 'notice', level: 'info', code: 'backend_busy', message });
+    rows.flushSoon();
+  };
 
   /** A run has one request at a time. */
   const openRequest = async ({ backend, type }: BackendRequest): Promise<null> => {
@@ -34,8 +48,13 @@ export function createRunRequests(deps: RunRequestDeps, live: LiveRun, rows: Ret
     // No server is behind a script.
     if (type === 'scripted') return null;
     return new Promise((resolve, reject) => {
-      const leave = deps.places.enter(backend, () => resolve(null));
+      const waits = setTimeout(tellWait, waitToldMs, backend);
+      const leave = deps.places.enter(backend, () => {
+        clearTimeout(waits);
+        resolve(null);
+      });
       endRequest = () => {
+        clearTimeout(waits);
         leave();
         reject(new RuntimeError('cancelled', 'cancelled'));
       };

@@ -92,6 +92,15 @@ describe('many runs at once', () => {
     // Another backend has places of its own.
     expect((await app.run({ model: 'm2', provider: 'vllm' })).text).toBe('hi');
     expect(open.size).toBe(8);
+    // Who waits is told so, and who does not is not.
+    const told = await app.seen(late.at(-1)?.run_id ?? '', 'notice');
+    expect([told.code, told.message]).toEqual([
+      'backend_busy',
+      'busy has 8 requests to answer; this one begins when one of them ends.',
+    ]);
+    const inTime =
+      "SELECT * FROM events WHERE kind = 'notice' AND run_id IN (SELECT id FROM runs ORDER BY rowid LIMIT 8)";
+    expect(app.rows(inTime)).toEqual([]);
 
     // A task whose time is over while it waits.
     const [task] = loopChain.tasks;
