@@ -18,7 +18,7 @@ export function discoverAnthropic(target: DiscoverTarget, signal: AbortSignal): 
         );
         if (answer.kind === 'failure') return answer;
         const list = listOf(answer.value, 'data');
-        if (list === null) return noList(reader.origin);
+        if (list === null) return noList(reader.origin, answer.value);
         for (const entry of list) {
           const { id } = entry;
           if (typeof id === 'string' && id !== '') models.push(describe(id, entry));

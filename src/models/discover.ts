@@ -5,8 +5,9 @@ import { messageOf } from '../text/thrown.ts';
 import { brokenFailure } from './broken.ts';
 import { type Auth, type Client, createClient } from './connection.ts';
 import type { Target } from './exchange.ts';
-import { failure, httpFailure, type Origin } from './failure.ts';
+import { failure, httpFailure, type Origin, streamFailure } from './failure.ts';
 import type { DiscoveredModel, DiscoverTarget, Discovery, ModelFailure } from './model.ts';
+import { count } from './shape.ts';
 import { readText } from './stream.ts';
 
 /** Reads JSON of a backend; every failure is a value. */
@@ -65,7 +66,7 @@ export async function discoverWith(
   try {
     client = await createClient(target, given.key === null ? null : auth(given.key));
     const listed = await list(createReader(client, target, stop.signal));
-    if (listed.kind === 'models') return { ok: true, models: listed.models, complete: true };
+    if (listed.kind === 'models') return { ok: true, models: eachOnce(listed.models), complete: true };
     const { failure: failed } = listed;
     if (cannotList.has(failed.status)) return { ok: true, models: [], complete: false };
     if (failed.class !== 'cancelled' || !timedOut) return { ok: false, failure: failed };
@@ -114,14 +115,7 @@ function parse(text: string, origin: Origin): ReadJson {
   } catch {
     // Told below: whatever this is, it is not a list of models.
   }
-  return {
-    kind: 'failure',
-    failure: failure(
-      origin,
-      'malformed',
-      `backend "${origin.backend}" answered with something that is no list of models`,
-    ),
-  };
+  return { kind: 'failure', failure: otherThanList(origin) };
 }
 
 /** The objects of a list member, which some servers write as null while it is empty; null when there is no such list. */
@@ -133,18 +127,27 @@ export function listOf(
   return Array.isArray(list) ? list.filter(isObject) : null;
 }
 
-export const noList = (origin: Origin): Listed => ({
-  kind: 'failure',
-  failure: failure(
-    origin,
-    'malformed',
-    `backend "${origin.backend}" answered with something that is no list of models`,
-  ),
-});
+/** Why an answer holds no list: what the server itself says of it, which proxies do under status 200, too. */
+export function noList(origin: Origin, { error, message, detail }: Readonly<Record<string, unknown>>): Listed {
+  const said = error ?? message ?? detail ?? '';
+  return { kind: 'failure', failure: said === '' ? otherThanList(origin) : streamFailure(origin, { error: said }) };
+}
 
-/** A positive whole number, or null. */
-export const tokensOr = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : null;
+const otherThanList = (origin: Origin): ModelFailure =>
+  failure(origin, 'malformed', `backend "${origin.backend}" answered with something that is no list of models`);
+
+/** The first of each name: a list may hold one twice, and a page may come again. */
+function eachOnce(models: readonly DiscoveredModel[]): readonly DiscoveredModel[] {
+  const named = new Map<string, DiscoveredModel>();
+  for (const model of models) if (!named.has(model.name)) named.set(model.name, model);
+  return [...named.values()];
+}
+
+/** A positive whole number that somebody can mean, or null. */
+export function tokensOr(value: unknown): number | null {
+  const counted = count(value);
+  return counted > 0 && counted === value ? counted : null;
+}
 
 /** A server cannot make us hold more than this many names; one page of them may be as long as an answer can be. */
 export const maxModels = 10_000;

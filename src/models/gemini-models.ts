@@ -15,7 +15,7 @@ export function discoverGemini(target: DiscoverTarget, signal: AbortSignal): Pro
         );
         if (answer.kind === 'failure') return answer;
         const list = listOf(answer.value, 'models');
-        if (list === null) return noList(reader.origin);
+        if (list === null) return noList(reader.origin, answer.value);
         for (const entry of list) if (typeof entry['name'] === 'string') models.push(describe(entry['name'], entry));
         const next = answer.value['nextPageToken'];
         if (typeof next !== 'string' || next === '' || next === page) break;

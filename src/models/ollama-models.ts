@@ -17,7 +17,7 @@ export function discoverOllama(target: DiscoverTarget, signal: AbortSignal): Pro
       const answer = await reader.json('/api/tags');
       if (answer.kind === 'failure') return answer;
       const list = listOf(answer.value, 'models');
-      if (list === null) return noList(reader.origin);
+      if (list === null) return noList(reader.origin, answer.value);
       const listed = list
         .slice(0, maxModels)
         .map(readTag)

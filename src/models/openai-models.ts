@@ -20,7 +20,7 @@ export function discoverOpenAiCompatible(
       if (answer.kind === 'failure') return answer;
       // A few name the list as other services do.
       const list = listOf(answer.value, 'data' in answer.value ? 'data' : 'models');
-      if (list === null) return noList(reader.origin);
+      if (list === null) return noList(reader.origin, answer.value);
       const models: DiscoveredModel[] = [];
       for (const entry of list.slice(0, maxModels)) {
         if (typeof entry['id'] === 'string' && entry['id'] !== '') models.push(describe(entry['id'], entry));

@@ -198,6 +198,31 @@ describe('discovery (08 §4)', () => {
     expect(await modelsOf('openai-compatible', target)).toMatchObject([{ name: 'a' }]);
   });
 
+  it('holds each name once, and no context that nobody can mean', async () => {
+    const data = [
+      { id: 'a', context_length: 1e300 },
+      { id: 'b', context_length: 4096 },
+      { id: 'a', context_length: 8192 },
+    ];
+    expect(await modelsOf('openai-compatible', await serve(paths({ '/models': { data } })))).toEqual([
+      { name: 'a', context: null, max_output: null, capabilities: {} },
+      { name: 'b', context: 4096, max_output: null, capabilities: {} },
+    ]);
+  });
+
+  it.each<[unknown, string, string]>([
+    [{ error: { message: 'no key was sent', type: 'authentication_error' } }, 'auth', 'no key was sent'],
+    [{ error: 'the database is locked' }, 'permanent', 'the database is locked'],
+    [{ success: false, message: 'this group has no access' }, 'permanent', 'this group has no access'],
+    [{ error: null, detail: 'no such tenant' }, 'permanent', 'no such tenant'],
+  ])('tells in the words of a server why it sent no list under status 200: %j', async (answer, errorClass, words) => {
+    const target = await serve(paths({ '/models': answer }));
+    expect(await discoverModels('openai-compatible', target, never())).toMatchObject({
+      ok: false,
+      failure: { class: errorClass, message: `backend "b" reported an error: ${words}` },
+    });
+  });
+
   it('reads all pages of a Gemini server', async () => {
     const first = {
       name: 'models/gemini-2.5-flash',
