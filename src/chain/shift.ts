@@ -29,14 +29,34 @@ export type ShiftParts = {
 export function shiftHistory(messages: readonly Message[], budget: number, parts: ShiftParts): Shifted {
   const before = historyTokens(messages);
   if (before <= budget) return { kind: 'fits', messages, tokens: before };
-  const all = units(messages);
-  const sized = all.map((unit) => ({ ...unit, tokens: historyTokens(messages.slice(unit.start, unit.end)) }));
+  const sized = units(messages).map((unit) => ({
+    ...unit,
+    tokens: historyTokens(messages.slice(unit.start, unit.end)),
+  }));
   const firstUser = sized.findIndex((unit) => unit.kind === 'user');
+  const shifted = shiftAround(messages, sized, firstUser, before, budget, parts);
+  // A first message that leaves no room for a later one would end its session for good: it goes like any other.
+  const hasLater = sized.some((unit, index) => unit.kind === 'user' && index > firstUser);
+  if (shifted.kind !== 'too_large' || !hasLater) return shifted;
+  return shiftAround(messages, sized, null, before, budget, parts);
+}
+
+type SizedUnit = Unit & { readonly tokens: number };
+
+/** @param first the unit that stays beside system units and the newest one, or null */
+function shiftAround(
+  messages: readonly Message[],
+  sized: readonly SizedUnit[],
+  first: number | null,
+  before: number,
+  budget: number,
+  parts: ShiftParts,
+): Shifted {
   const newest = sized.findLastIndex((unit) => unit.kind !== 'system');
   const kept = new Set<number>();
   let left = budget - messageTokens(parts.gap(gapLine(messages.length)));
   sized.forEach((unit, index) => {
-    if (unit.kind !== 'system' && index !== firstUser) return;
+    if (unit.kind !== 'system' && index !== first) return;
     kept.add(index);
     left -= unit.tokens;
   });

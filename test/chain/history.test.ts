@@ -188,8 +188,25 @@ describe('shift', () => {
       kind: 'too_large',
     });
     expect(
-      shiftHistory([say('system', words(10)), say('user', words(100)), say('user', words(10))], 50, parts),
+      shiftHistory([say('system', words(40)), say('user', words(10)), say('user', words(10))], 50, parts),
     ).toMatchObject({ kind: 'too_large' });
+  });
+
+  test('leaves out the first user message too where a later one would have no room beside it', () => {
+    const system = say('system', words(10));
+    for (const first of [words(100), words(25)]) {
+      const shifted = shiftHistory([system, say('user', first), say('user', words(10))], 40, parts);
+      expect(shifted.kind === 'shifted' && short(shifted.messages)).toBe('s [earlier messages left out: 1] u');
+    }
+    const beside = [
+      say('user', words(25)),
+      say('assistant', words(10)),
+      say('user', words(10)),
+      asks('1'),
+      result('1'),
+    ];
+    const shifted = shiftHistory(beside, 40, parts);
+    expect(shifted.kind === 'shifted' && short(shifted.messages)).toBe('[earlier messages left out: 2] u a(1) r1');
   });
 });
 
