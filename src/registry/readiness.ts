@@ -254,7 +254,7 @@ function* modelIssues(input: ReadinessInput, own: readonly Probed[]): Generator<
     return;
   }
   const found = ready.flatMap(({ seen }) => seen.models.filter((one) => sameName(seen.type, one.name, model)));
-  const [known] = found;
+  const known = found.find((one) => hasCapability(one, 'chat'));
   if (known === undefined) {
     // That the built-in one is not served is said where none is set.
     if (open || input.defaults.modelSource === 'builtin') return;
@@ -262,7 +262,7 @@ function* modelIssues(input: ReadinessInput, own: readonly Probed[]): Generator<
       ...about,
       code: 'default_model_not_available',
       severity: 'error',
-      message: `The default model "${model}" is not served.`,
+      message: `The default model "${model}" ${found.length === 0 ? 'is not served' : 'is none to chat with'}.`,
       cliCommand:
         first === null ? `reins model pull ${quote(model)}` : `reins config set default-model ${quote(first)}`,
       subject: model,

@@ -370,6 +370,20 @@ describe('health', () => {
     expect(await issues()).toEqual([]);
   });
 
+  it('tells that the default model is none to chat with, as the check before a run does', async () => {
+    const server = await serve(openAi('text-embedding-3-small', 'gpt-4o'));
+    await add('far', `${server.url}/v1`, { type: 'openai' });
+    await configure('default-provider', 'openai');
+    await configure('default-model', 'text-embedding-3-small');
+    const told = 'default_model_not_available: reins config set default-model gpt-4o';
+    expect(await issues()).toEqual([`error ${told}`]);
+    expect(await status()).toMatchObject({
+      ready: false,
+      issues: [{ message: 'The default model "text-embedding-3-small" is none to chat with.' }],
+    });
+    expect(await preRun()).toBe(`setup_unhealthy ${told}`);
+  });
+
   it('warns about a model without tools, a small context and a chain that asks for too much', async () => {
     const server = await serve(
       ollama(['m'], { capabilities: ['completion'], model_info: { 'x.context_length': 4096 } }),
