@@ -1,4 +1,11 @@
-import { hasCapability, resolveRoutes, sameName, type SeenBackend, type SeenModel } from '../models/resolve.ts';
+import {
+  type Candidate,
+  hasCapability,
+  resolveRoutes,
+  sameName,
+  type SeenBackend,
+  type SeenModel,
+} from '../models/resolve.ts';
 import { providerTable } from '../models/providers.ts';
 import type { BackendCheck, SetupIssue } from '../schema/registry.ts';
 import { addCommand } from './add-command.ts';
@@ -32,7 +39,8 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
   const { defaults, probed } = input;
   const { provider, model } = defaults;
   const registered = probed.filter((one) => one.registered);
-  const usable = isUsable(input);
+  const candidate = firstCandidate(input);
+  const usable = candidate !== null;
   const issues: SetupIssue[] = [];
 
   if (defaults.modelSource === 'builtin') {
@@ -90,15 +98,15 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
   }
   const health = reachability(input, registered, own);
   if (health !== null) issues.push(health);
-  return [...issues, ...modelIssues(input, own)];
+  return [...issues, ...modelIssues(input, own, candidate)];
 }
 
 /** What to name where no model is served yet: the one that Ollama can pull is none of another provider's. */
 const unseenModel = (provider: string): string =>
   provider === '' || provider === 'ollama' ? fallbackModel : '<model>';
 
-/** Whether the default model would be found now (08 §12.2). */
-function isUsable(input: Pick<ReadinessInput, 'defaults' | 'probed'>): boolean {
+/** What a run with the defaults would use now; null when they are not usable (08 §12.2). */
+function firstCandidate(input: Pick<ReadinessInput, 'defaults' | 'probed'>): Candidate | null {
   const { provider, model } = input.defaults;
   const resolution = resolveRoutes(
     {
@@ -111,7 +119,7 @@ function isUsable(input: Pick<ReadinessInput, 'defaults' | 'probed'>): boolean {
     },
     input.probed.map(({ seen }) => seen),
   );
-  return resolution.kind === 'candidates';
+  return resolution.kind === 'candidates' ? (resolution.candidates[0] ?? null) : null;
 }
 
 function noBackends(input: ReadinessInput, usable: boolean): SetupIssue {
@@ -235,7 +243,11 @@ const notSynced = ({ check }: Probed): SetupIssue =>
   });
 
 /** Issues 10 to 14: what the answering backends serve. */
-function* modelIssues(input: ReadinessInput, own: readonly Probed[]): Generator<SetupIssue> {
+function* modelIssues(
+  input: ReadinessInput,
+  own: readonly Probed[],
+  candidate: Candidate | null,
+): Generator<SetupIssue> {
   const { model } = input.defaults;
   const ready = own.filter(({ check }) => check.status === 'ready');
   if (ready.length === 0) return;
@@ -258,6 +270,18 @@ function* modelIssues(input: ReadinessInput, own: readonly Probed[]): Generator<
   if (known === undefined) {
     // That the built-in one is not served is said where none is set.
     if (open || input.defaults.modelSource === 'builtin') return;
+    // A run takes the model whose name is nearly the same, and warns: what works is no error (08 §3.4).
+    if (candidate?.substitutedFor != null) {
+      yield issue({
+        ...about,
+        code: 'default_model_not_available',
+        severity: 'warning',
+        message: `No backend serves "${model}"; "${candidate.model}" of ${candidate.backend} is used.`,
+        cliCommand: `reins config set default-model ${quote(candidate.model)}`,
+        subject: model,
+      });
+      return;
+    }
     yield issue({
       ...about,
       code: 'default_model_not_available',

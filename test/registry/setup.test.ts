@@ -370,6 +370,19 @@ describe('health', () => {
     expect(await issues()).toEqual([]);
   });
 
+  it('warns of a default model whose name is served otherwise, which a run takes', async () => {
+    const server = await serve(ollama(['other:1b', 'llama3.2:3b'], capable));
+    await add('local', server.url);
+    await configure('default-provider', 'ollama');
+    await configure('default-model', 'Llama 3.2');
+    expect(await issues()).toEqual(['warning default_model_not_available: reins config set default-model llama3.2:3b']);
+    expect(await status()).toMatchObject({
+      ready: true,
+      issues: [{ message: 'No backend serves "Llama 3.2"; "llama3.2:3b" of local is used.' }],
+    });
+    expect(await preRun()).toBeNull();
+  });
+
   it('tells that the default model is none to chat with, as the check before a run does', async () => {
     const server = await serve(openAi('text-embedding-3-small', 'gpt-4o'));
     await add('far', `${server.url}/v1`, { type: 'openai' });
