@@ -16,6 +16,7 @@ import { modelEffects } from './model-effects.ts';
 import { question } from './overlays/question.ts';
 import { reportOf } from './reports.ts';
 import { sessionEffects } from './session-effects.ts';
+import type { PlanEffects } from './plan/plan-effects.ts';
 import { createQuitting, type Quitting } from './quitting.ts';
 import type { TrustEffects } from './trust-effects.ts';
 import type { Screen } from './screen.ts';
@@ -45,7 +46,7 @@ export type EffectDeps = {
   readonly slash: {
     perform(intent: Extract<Effect, { do: 'slash' }>['intent'], failed: (message: string) => void): void;
   };
-  readonly plans: { perform(intent: Extract<Effect, { do: 'plan' }>['intent']): void; tick(): void };
+  readonly plans: Pick<PlanEffects, 'perform' | 'runs' | 'tick'>;
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
   /** The policy of the turns, what is trusted for once, and the directory of `--local-exec-allowed-dir`. */
   readonly judgedUnder: () => Promise<Pick<StartRun, 'policy' | 'trust' | 'allowed_dir'>>;
@@ -131,6 +132,7 @@ export function createEffects(deps: EffectDeps): Effects {
   const quitting = createQuitting({
     client: clientOf,
     link,
+    plans: deps.plans,
     state,
     dispatch,
     say,

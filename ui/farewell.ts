@@ -21,11 +21,12 @@ export async function lastLook(
   state: State,
 ): Promise<LastLook> {
   const { session } = state;
-  // Before a session is open, the program may not be able to open one at all.
-  if (session === null || session.deleted) return { messages: null, resting: [] };
+  // Before it has started, the program may not be able to open anything at all.
+  if (state.phase === 'starting') return { messages: null, resting: [] };
   try {
     const made = await client();
-    const name = await storedName(made, session.id);
+    // Steps of a plan need no session.
+    const name = session === null || session.deleted ? null : await storedName(made, session.id);
     const total = name === null ? null : (await made.showSession({ name, tail: 1, tools: false })).total;
     const resting = restingRun(state);
     const own = (await ownRuns()).map(({ id }) => id);

@@ -3,12 +3,14 @@ import type { RunStatus } from '../src/schema/run.ts';
 import type { Action } from './actions.ts';
 import type { Effect } from './effect.ts';
 import type { Overlay } from './overlays/overlay.ts';
+import type { PlanEffects } from './plan/plan-effects.ts';
 import type { State } from './state.ts';
 import type { ClientLink } from './use-client.ts';
 
 export type QuittingDeps = {
   readonly client: () => Promise<RuntimeClient>;
   readonly link: Pick<ClientLink, 'sent' | 'started'>;
+  readonly plans: Pick<PlanEffects, 'runs'>;
   readonly state: () => State;
   readonly dispatch: (action: Action) => void;
   readonly say: (text: string) => void;
@@ -24,12 +26,11 @@ const patienceMs = 5000;
 const restMs = 24 * 3_600_000;
 
 /** How the program is left while something runs (10 §1.5). */
-export function createQuitting({ client: clientOf, link, state, dispatch, say, leave }: QuittingDeps) {
+export function createQuitting({ client: clientOf, link, plans, state, dispatch, say, leave }: QuittingDeps) {
   const ownRuns = async (): Promise<readonly OwnRun[]> => {
     // A message that is on its way is a run in a moment.
     await link.sent();
-    const driving = state().plan.driving?.run_id ?? null;
-    const own = new Set([...link.started(), ...(driving === null ? [] : [driving])]);
+    const own = new Set([...link.started(), ...plans.runs()]);
     if (own.size === 0) return [];
     const client = await clientOf();
     const found = await Promise.all(

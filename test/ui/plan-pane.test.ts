@@ -111,3 +111,25 @@ test('a step is interrupted and skipped, a plan is replanned, and a step of anot
   await other.ended;
   await pane.saw('[!] 2. polish');
 });
+
+test('whoever leaves while a step works is told how it goes on', async () => {
+  await addScript(world, [
+    plans(['first', 'second']),
+    { match: { ...executor, last_user: { contains: '(1 of 2)' } }, reply: { hang: true } },
+    ...done,
+  ]);
+  await world.run(['plan', 'new', 'ship', ...tester]);
+  const pane = await open(80, 24);
+  await pane.saw('[ ] 1. first');
+  pane.type('n');
+  await pane.saw('[>] 1. first');
+  pane.type('\u0018\u0003');
+  await pane.saw('A run is going on');
+  pane.type('s');
+  expect((await pane.ended).code).toBe(0);
+  const [run] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
+  expect(run).toMatchObject({ kind: 'plan_step', status: 'suspended' });
+  const told = /reins: (run_\w+) can go on: reins state resume (run_\w+)/.exec(pane.bytes());
+  expect(run.id).toContain(told?.[1]?.slice('run_'.length));
+  expect(told?.[1]).toBe(told?.[2]);
+});

@@ -30,6 +30,8 @@ export type PlanUse = 'planner' | 'explorer' | 'executor' | 'summarizer';
 
 export type PlanEffects = {
   perform(intent: PlanIntent): void;
+  /** Runs that were driven here since the program began, ended or not. */
+  runs(): ReadonlySet<string>;
   /** A plan has changed, here or elsewhere. */
   changed(): void;
   /** A second has passed. A process that dies tells nobody: what it works on is looked at now and then. */
@@ -48,6 +50,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
   let again = false;
   let loadedAt = Number.NEGATIVE_INFINITY;
   let driving = false;
+  const runs = new Set<string>();
 
   const load = async (): Promise<void> => {
     loadedAt = now();
@@ -92,6 +95,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
 
   /** Follows a run that this process drives, for the time that it takes and waits. */
   const driven = async (client: RuntimeClient, runId: string): Promise<void> => {
+    runs.add(runId);
     for await (const events of client.watch({ run_id: runId, after: 0, signal: ending.signal }))
       tell({ type: 'driven', run_id: runId, events });
   };
@@ -264,6 +268,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
         if (!ending.signal.aborted) said(oneLine(error), true);
       });
     },
+    runs: () => runs,
     changed,
     tick() {
       if (drivenElsewhere(state().plan) && now() - loadedAt >= lookMs) changed();
