@@ -241,7 +241,12 @@ export function createEffects(deps: EffectDeps): Effects {
           overlay: {
             kind: 'explain',
             at: 0,
-            ...(await reportOf({ what, of: of ?? null, policy: deps.policy() }, client, state(), now())),
+            ...(await reportOf(
+              { what, of: of ?? null, policy: deps.policy(), turn: link.turn },
+              client,
+              state(),
+              now(),
+            )),
           },
         });
       }),

@@ -1,18 +1,28 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { RunDetails } from '../src/schema/run-record.ts';
 import { toWire } from '../src/schema/errors.ts';
+import type { StartRun } from '../src/schema/run.ts';
 import { callSummary } from '../src/view/call-summary.ts';
 import { instructionsLine } from '../src/view/instructions-line.ts';
 import { formatSpan, plural, runSpan, tellTimes } from '../src/view/format.ts';
 import type { ReportKind } from './effect.ts';
 import type { State } from './state.ts';
 import { storedName } from './stored-name.ts';
+import type { ClientLink } from './use-client.ts';
 
 /** Titles and lines of what commands show. The lines are foreign until they are drawn. */
 export type Report = { readonly title: string; readonly lines: readonly string[] };
 
+type Asked = {
+  readonly what: ReportKind;
+  readonly of: string | null;
+  readonly policy: string | null;
+  /** What the next turn would be asked for. */
+  readonly turn: ClientLink['turn'];
+};
+
 export async function reportOf(
-  { what, of, policy }: { readonly what: ReportKind; readonly of: string | null; readonly policy: string | null },
+  { what, of, policy, turn }: Asked,
   client: RuntimeClient,
   state: State,
   now: number,
@@ -27,7 +37,7 @@ export async function reportOf(
         lines: [
           `model     ${facts.model ?? (status.defaultModel || '-')} on ${facts.backend ?? status.defaultProvider}`,
           `policy    ${used.name} (${used.source}${used.sha256 === null ? '' : `, ${used.sha256.slice(0, 8)}`})`,
-          `chain     ${status.defaultChain === '' ? "the program's own" : status.defaultChain}`,
+          `chain     ${await chainText(client, await turn(client), status.defaultChain)}`,
           `session   ${state.session?.name ?? '-'}`,
           `data      ${dataDir ?? '-'}`,
           `database  ${database.path}`,
@@ -103,14 +113,14 @@ export async function reportOf(
       };
     }
     case 'tools': {
-      const tools = await client.listTools({ policy, chain: null });
+      const tools = await client.listTools({ policy, chain: null, turn: offering(await turn(client)) });
       const shown = tools.filter((tool) => of === null || tool.tools === of);
       const words = { allow: 'allowed', approve: 'asks', deny: 'denied' } as const;
       return {
         title: of === null ? 'Tools' : `Tools of ${of}`,
         lines:
           shown.length === 0
-            ? ['There is no such tool.']
+            ? [of === null ? 'The model is offered no tools.' : 'The model is offered no such tool.']
             : [
                 'The decision is that of a call without arguments.',
                 '',
@@ -162,6 +172,32 @@ export async function reportOf(
       };
     }
   }
+}
+
+/** What of a turn decides which tools it offers. */
+const offering = ({ chain_path, chain_name, trust, shell }: Omit<StartRun, 'input'>) => ({
+  chain_path,
+  chain_name,
+  trust,
+  shell,
+});
+
+/** The chain that the next turn plays: one that was named, else the configured one, else the project's (04 §2.4). */
+async function chainText(
+  client: RuntimeClient,
+  { chain_path, chain_name }: Pick<StartRun, 'chain_path' | 'chain_name'>,
+  configured: string,
+): Promise<string> {
+  const path = chain_path ?? (configured === '' ? null : configured);
+  const row = (await client.listChains({})).find(({ name, path: at, source }) =>
+    chain_name !== undefined
+      ? name === chain_name
+      : path !== null
+        ? at === path
+        : name === 'default-chain' && source === 'project',
+  );
+  if (row === undefined) return path ?? '-';
+  return `${row.id ?? row.name} (${row.path ?? row.source}, ${row.sha256.slice(0, 8)})`;
 }
 
 /** What the next turn would use of this project and nobody trusts yet. */

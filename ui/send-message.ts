@@ -10,7 +10,7 @@ import { storedName } from './stored-name.ts';
 type Message = Extract<Effect, { readonly do: 'send' }>;
 
 /** What the turns of this program have that differs from what is configured. */
-export type Chosen = Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path'>> & {
+export type Chosen = Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path' | 'chain_name'>> & {
   readonly trim?: number;
 };
 

@@ -84,15 +84,15 @@ export function createSlashEffects(deps: SlashDeps): {
       say(messages === 0 ? 'all messages are sent' : `the last ${plural(messages, 'message')} are sent`, false);
     },
     chain: async ({ name }) => {
-      const chains = await (await clientOf()).listChains({});
-      const known = chains.find((row) => row.name === name || row.id === name);
-      if (known === undefined) await (await clientOf()).showChain({ name });
-      link.choose({ chain_path: known?.path ?? name });
-      const digest = known === undefined ? '' : ` · sha256 ${known.sha256.slice(0, 8)}`;
-      say(
-        `chain ${known?.id ?? name} (${known?.path ?? known?.source ?? name})${digest}, from the next turn on`,
-        false,
-      );
+      const client = await clientOf();
+      const known = (await client.listChains({})).find((row) => row.name === name || row.id === name);
+      // A path that is typed is consent to what lies there; a name is the project's own (11 §4).
+      if (known?.trust === 'untrusted')
+        return say(`chain ${known.name} is not trusted: reins trust add ${known.path}`, true);
+      const { id, sha256 } = await client.showChain({ name: known?.name ?? name });
+      link.choose(known === undefined ? { chain_path: name } : { chain_path: null, chain_name: known.name });
+      const where = known?.path ?? known?.source ?? name;
+      say(`chain ${id} (${where}) · sha256 ${sha256.slice(0, 8)}, from the next turn on`, false);
     },
     theme: async ({ name, save }) => {
       deps.setTheme(name);

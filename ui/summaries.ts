@@ -1,11 +1,10 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { StartRun } from '../src/schema/run.ts';
-import type { Chosen } from './send-message.ts';
 
 export type SummaryDeps = {
   readonly client: () => Promise<RuntimeClient>;
-  readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
-  readonly chosen: () => Chosen;
+  /** What the next turn would be asked for. */
+  readonly turn: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
   /** Shows a run in view to its end. @returns its status */
   readonly endOf: (runId: string) => Promise<string>;
 };
@@ -21,11 +20,11 @@ export type Summaries = {
 };
 
 /** Summaries of sessions, whose runs are watched like turns. */
-export function createSummaries({ client: clientOf, request, chosen, endOf }: SummaryDeps): Summaries {
+export function createSummaries({ client: clientOf, turn, endOf }: SummaryDeps): Summaries {
   /** The run is asked for like a turn, but without its text and its chain. */
   const wanted = async (client: RuntimeClient): Promise<StartRun> => {
-    const { trim: _trim, ...over } = chosen();
-    return { ...(await request(client)), ...over, input: { type: 'string', value: '' }, chain_path: null };
+    const { chain_name: _named, ...asked } = await turn(client);
+    return { ...asked, input: { type: 'string', value: '' }, chain_path: null };
   };
 
   return {

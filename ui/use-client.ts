@@ -47,7 +47,9 @@ export type ClientLink = {
   /** The model of the turns that follow, in this program. @param backend its name; empty = whichever serves the model */
   useModel(model: string, backend: string): Promise<void>;
   /** For the turns that follow, in this program. */
-  choose(over: Partial<Pick<StartRun, 'think' | 'chain_path'>> & { readonly trim?: number }): void;
+  choose(over: Pick<Chosen, 'think' | 'chain_path' | 'chain_name' | 'trim'>): void;
+  /** What the next turn would be asked for, but for its text. */
+  turn(client: RuntimeClient): Promise<Omit<StartRun, 'input'>>;
   compact: Summaries['compact'];
   forkWithSummary: Summaries['fork'];
   /** Shows a run in view to its end. @returns its status */
@@ -180,7 +182,11 @@ export function createClientLink(options: LinkOptions): ClientLink {
     isOwn,
     follow: (client, runId) => void follow(client, runId, 0).catch(failed),
   });
-  const summaries = createSummaries({ client: clientOf, request, chosen: () => chosen, endOf });
+  const turn: ClientLink['turn'] = async (client) => {
+    const { trim: _trim, ...over } = chosen;
+    return { ...(await request(client)), ...over };
+  };
+  const summaries = createSummaries({ client: clientOf, turn, endOf });
   const sendNow = createSender({
     client: clientOf,
     request,
@@ -273,8 +279,11 @@ export function createClientLink(options: LinkOptions): ClientLink {
       chosen = { ...chosen, model, ...(type === null ? {} : { provider: type }) };
     },
     choose(over) {
-      chosen = { ...chosen, ...over };
+      // A chain is named or lies somewhere: what was chosen before is neither.
+      const { chain_name: _named, ...before } = chosen;
+      chosen = { ...(over.chain_path === undefined ? chosen : before), ...over };
     },
+    turn,
     compact: (session, keep) => summaries.compact(session, keep),
     forkWithSummary: (session, fork) => summaries.fork(session, fork),
     endOf,

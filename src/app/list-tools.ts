@@ -16,5 +16,9 @@ export function listToolsService(
       const chain = await input.chains.loadChain({ use: 'run', path: null, name, trust: [] });
       return (tools, tool) => chain.mayUse(tools, tool);
     },
+    offered: async ({ chain_path: path, chain_name: name, trust, shell }) => {
+      const chain = await input.chains.loadChain({ use: 'chat', path, name, trust });
+      return (tools, tool) => (shell || tools !== 'local_shell') && chain.mayUse(tools, tool);
+    },
   });
 }

@@ -12,6 +12,9 @@ export type ChainRow = {
   readonly sha256: string;
 };
 
+/** A chain for people: `sha256` is of what is stored, `text` is canonical. */
+export type ShownChain = { readonly id: string; readonly sha256: string; readonly text: string };
+
 export type ChainVetFile = {
   readonly path: string;
   readonly worst: 'ok' | 'info' | 'warning' | 'error';

@@ -8,7 +8,7 @@ import { mayUse } from '../chain/providers.ts';
 import { type Chain, type Finding, isModelHandler } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ChainGraph } from '../schema/document-views.ts';
-import type { ChainRow, ChainVetFile } from '../schema/overlay.ts';
+import type { ChainRow, ChainVetFile, ShownChain } from '../schema/overlay.ts';
 import {
   type DocumentFile,
   exists,
@@ -267,14 +267,14 @@ export function createChains(deps: ChainDeps) {
       return rows();
     },
 
-    /** Normalised JSON of a chain by path or name; a shipped one as it ships. */
-    async showChain(input: { readonly name: string }): Promise<{ readonly text: string }> {
+    /** Normalised JSON of a chain by path or name, with the hash of what is stored; a shipped one as it ships. */
+    async showChain(input: { readonly name: string }): Promise<ShownChain> {
       const found = open(input.name);
       if (!found.ok) throw unreadable(found);
-      if (typeof found.bytes === 'string') return { text: found.bytes };
       const { chain, findings } = await read(found.bytes);
       if (chain === null) throw invalidChain(found.path, findings);
-      return { text: `${JSON.stringify(chain, null, 2)}\n` };
+      const text = typeof found.bytes === 'string' ? found.bytes : `${JSON.stringify(chain, null, 2)}\n`;
+      return { id: chain.id, sha256: sha256Of(found.bytes), text };
     },
 
     /** The picture of a chain by path or name. @throws RuntimeError chain_not_found, chain_invalid */

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RuntimeClient } from '../../src/client/operations.ts';
+import type { StartRun } from '../../src/schema/run.ts';
 import { textOf } from '../../src/view/line.ts';
 import type { Action } from '../../ui/actions.ts';
 import type { Effect } from '../../ui/effect.ts';
@@ -46,8 +47,14 @@ it('the policy that was chosen judges what is started from then on, in place of 
 });
 
 it('what is told of the policy is of the one in use, not of the one that is configured', async () => {
+  const turn = { chain_path: join(app.place.dir, 'chain.json'), trust: [], shell: false } as unknown as StartRun;
   const report = (what: 'policy' | 'policies' | 'status' | 'vet' | 'tools') =>
-    reportOf({ what, of: null, policy: 'read-only' }, app.client, readyState({ session: null }), 0);
+    reportOf(
+      { what, of: null, policy: 'read-only', turn: async () => turn },
+      app.client,
+      readyState({ session: null }),
+      0,
+    );
   expect((await report('policy')).title).toBe('Policy read-only (builtin)');
   expect((await report('vet')).title).toBe('Policy read-only: vet');
   expect((await report('status')).lines.find((line) => line.startsWith('policy'))).toMatch(/^policy {4}read-only \(/);

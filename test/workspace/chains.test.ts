@@ -199,10 +199,12 @@ describe('listing, showing and vetting', () => {
     put(temp.workspace, 'old.json', '{"id":"old","tasks":[{"id":"t","handler":"noop","transition":{"branches":[]}}]}');
     const { text } = await chains().showChain({ name: './old.json' });
     expect(JSON.parse(text)).toMatchObject({ id: 'old' });
-    expect(await chains().showChain({ name: 'default-chain' })).toEqual({ text: shippedChains['default-chain.json'] });
+    const shipped = shippedChains['default-chain.json'];
+    const shown = { id: 'chain-chat', sha256: sha256Of(shipped), text: shipped };
+    expect(await chains().showChain({ name: 'default-chain' })).toEqual(shown);
     // `chain show default-chain > .reins/default-chain.json`: the shell has made the file before the program reads.
     put(join(temp.workspace, '.reins'), 'default-chain.json', '');
-    expect(await chains().showChain({ name: 'default-chain' })).toEqual({ text: shippedChains['default-chain.json'] });
+    expect(await chains().showChain({ name: 'default-chain' })).toEqual(shown);
     await expect(chains().showChain({ name: 'none' })).rejects.toMatchObject({ code: 'chain_not_found' });
     await expect(chains().showChain({ name: 'hitl-policy' })).rejects.toMatchObject({ code: 'chain_not_found' });
   });

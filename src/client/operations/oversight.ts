@@ -5,6 +5,7 @@ import type { AuditCheck, AuditLoss, AuditRow } from '../../schema/audit.ts';
 import type {
   ForeignDatabase,
   ChainRow,
+  ShownChain,
   ChainVetFile,
   DeclaredPrograms,
   ProgramChange,
@@ -109,8 +110,8 @@ export const oversight = {
   /** Writes down that a backup was put in the place of the database, with the noted heads that are missing; null = none is. */
   recordRestored: operation('acts', object({}), returns<{ readonly recorded: AuditLoss | null }>()),
   listChains: operation('reads', object({}), returns<readonly ChainRow[]>()),
-  /** Canonical JSON text of a chain by path or name. */
-  showChain: operation('reads', object({ name: string() }), returns<{ readonly text: string }>()),
+  /** Canonical JSON text of a chain by path or name, and which one it is. */
+  showChain: operation('reads', object({ name: string() }), returns<ShownChain>()),
   /** Tasks, the ways between them, and what no way leads to. */
   graphChain: operation('reads', object({ name: string() }), returns<ChainGraph>()),
   /** What keeps the chain that a config key names from being used; null = nothing does, or none is named. */
