@@ -100,6 +100,7 @@ export function createRooms(face: Face): Rooms {
     now,
     options: governing.planOptions,
     shell: governing.shell,
+    key: face.key,
     model: options.model,
   });
   const composer: ComposerEffects = createComposerEffects({

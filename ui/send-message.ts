@@ -21,6 +21,8 @@ export type SendDeps = {
   readonly now: () => number;
   readonly session: () => OpenSession | null;
   readonly chosen: () => Chosen;
+  /** The key of a command; null where it has none, as among lines. */
+  readonly key: (id: string) => string | null;
   /** Aborted when the program is left. */
   readonly signal: AbortSignal;
   /** A run is driven by this program from now on. */
@@ -108,7 +110,7 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
       dispatch({
         type: 'not-sent',
         written,
-        why: [toWire(error).message, ...hintsOf(error)],
+        why: [toWire(error).message, ...hintsOf(error, deps.key('app.run-details'))],
         now: now(),
       });
     }
@@ -117,13 +119,18 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
 }
 
 /** Commands that mend it, where the error knows some. */
-function hintsOf(error: unknown): readonly string[] {
+function hintsOf(error: unknown, details: string | null): readonly string[] {
   if (!(error instanceof RuntimeError)) return [];
   // What the error names are commands for a shell.
   if (error.code !== 'run_suspended') return error.hints;
   const { data } = error;
   const asks: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'ask_ids') : null;
+  const [command = ''] = error.hints;
   return Array.isArray(asks) && asks.length === 0
-    ? ['Ctrl+X r shows it, and R goes on with it; or /abandon gives the turn up']
+    ? [
+        details === null
+          ? `${command} goes on with it; or /abandon gives the turn up`
+          : `${details} shows it, and R goes on with it; or /abandon gives the turn up`,
+      ]
     : ['its question is answered first; or /abandon gives the turn up'];
 }

@@ -194,6 +194,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
     now,
     session: options.session,
     chosen: () => chosen,
+    key: options.key,
     signal: ending.signal,
     started: (runId) => started.add(runId),
     busy: (session) => view.wait(session),

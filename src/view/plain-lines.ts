@@ -7,6 +7,7 @@ import { countLines, formatSpan, plural } from './format.ts';
 import type { CallItem, Item } from './items.ts';
 import { say, textOf } from './line.ts';
 import { toldMarkdown } from './markdown.ts';
+import { sendAgain } from './transcript-notes.ts';
 import { whatOf } from './what-of.ts';
 import { expandTabs, wrapLine } from './wrap.ts';
 
@@ -60,7 +61,7 @@ export function plainLines(item: Item, think: boolean, look: PlainLook = plainLo
           `${item.status}${item.class === item.status ? ':' : ` (${item.class})`} ${item.text}`,
           look,
         ),
-        ...(item.fix === null ? [] : labelled('note: ', item.fix, look)),
+        ...(item.fix === null ? [] : labelled('note: ', item.fix === sendAgain.key ? sendAgain.line : item.fix, look)),
       ];
   }
 }

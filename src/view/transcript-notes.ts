@@ -97,6 +97,12 @@ function isSaid(draft: Draft, code: string, text: string): boolean {
   return last?.kind === 'notice' && last.text === text;
 }
 
+/** The same message once more: by a key, and where there are only lines. */
+export const sendAgain = {
+  key: 'Ctrl+X u sends the message again',
+  line: 'Up and Enter send the message again',
+} as const;
+
 /** What mends a failure (10 §6.10); null where the message has said all. */
 function fixFor({ class: failure, message }: StepError): string | null {
   switch (failure) {
@@ -114,7 +120,7 @@ function fixFor({ class: failure, message }: StepError): string | null {
     case 'server_error':
     case 'empty_reply':
     case 'timeout':
-      return 'Ctrl+X u sends the message again';
+      return sendAgain.key;
     case 'storage':
     case 'permanent':
       return '/doctor shows what is wrong';

@@ -133,3 +133,22 @@ test('whoever leaves while a step works is told how it goes on', async () => {
   expect(run.id).toContain(told?.[1]?.slice('run_'.length));
   expect(told?.[1]).toBe(told?.[2]);
 });
+
+test('among lines a step that failed is told with commands, and no line is left to the terminal to break', async () => {
+  await addScript(world, [
+    plans(['first']),
+    { match: executor, reply: { error: { class: 'permanent', message: 'boom' } } },
+  ]);
+  const lines = openTerminal(world, ['tui', '--plain', ...tester], { columns: 60, rows: 24 });
+  terminal = lines;
+  await lines.until((rows) => rows.some((each) => each.trimEnd() === '>'), 'the prompt');
+  lines.type('/plan new\r');
+  await lines.saw('warning: /plan new takes the goal');
+  lines.type('/plan new ship\r');
+  await lines.saw('with 1 step');
+  lines.type('/plan next\r');
+  await lines.saw('/plan retry 1, /plan skip 1 or');
+  lines.type('/trust\r');
+  await lines.saw('reins mcp accept');
+  await lines.until((rows) => rows.some((each) => /^ {5}\| .*have changed$/.test(each)), 'a marked rest of the line');
+});

@@ -29,6 +29,7 @@ async function send(id: string, name: string) {
     now: () => 0,
     session: () => ({ id, name, before: null, loading: false, deleted: false }),
     chosen: () => ({}),
+    key: () => null,
     signal: new AbortController().signal,
     started: () => undefined,
     accepted: () => undefined,

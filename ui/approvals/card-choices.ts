@@ -33,6 +33,10 @@ const approving: ReadonlySet<CardChoice> = new Set(['once', 'session', 'edits', 
 /** Choices that answer later calls too. */
 const lasting: ReadonlySet<CardChoice> = new Set(['session', 'edits', 'rule']);
 
+/** How much was not seen yet, and how to get there. */
+export const unseenWords = (unseen: number, full: boolean): string =>
+  `${plural(unseen, 'line')} not seen: ${full ? 'Space' : 'v'}`;
+
 /** Why a choice cannot be taken now; null when it can. @param full the card is viewed whole: what is unseen is a page away */
 export function whyNot(choice: CardChoice, facts: CardFacts, full = false): string | null {
   if (!facts.choices.includes(choice)) {
@@ -42,7 +46,7 @@ export function whyNot(choice: CardChoice, facts: CardFacts, full = false): stri
     return reserved === undefined ? 'this card has no such choice' : `asked each time: ${reserved}`;
   }
   if (!approving.has(choice)) return null;
-  if (facts.unseen > 0) return `${plural(facts.unseen, 'line')} not seen: ${full ? 'Space' : 'v'}`;
+  if (facts.unseen > 0) return unseenWords(facts.unseen, full);
   if (facts.hidden && (choice === 'session' || choice === 'edits'))
     return 'hidden or look-alike characters: answer this once';
   return null;

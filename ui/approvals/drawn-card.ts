@@ -1,7 +1,8 @@
 import type { Ask } from '../../src/schema/ask.ts';
 import { allText } from '../../src/view/card-warnings.ts';
 import { hiddenCharacters } from '../../src/view/escape.ts';
-import type { CardFacts } from './card-state.ts';
+import { unseenWords } from './card-choices.ts';
+import type { CardFacts, CardState } from './card-state.ts';
 import { type CardData, cardData, unseenLines } from './card-text.ts';
 import { type CardView, cardView } from './card-view.ts';
 import { holds, withPieces } from './seen.ts';
@@ -29,5 +30,16 @@ export function withSeen(state: ApprovalsState, view: ApprovalsView): ApprovalsS
   if (ask === null || drawn === null || drawn.view.visible.length === 0) return state;
   const before = state.seen[seenKey(ask)] ?? [];
   if (drawn.view.visible.every(([from, to]) => holds(before, from, to))) return state;
-  return { ...state, seen: { ...state.seen, [seenKey(ask)]: withPieces(before, drawn.view.visible) } };
+  const seen = withPieces(before, drawn.view.visible);
+  return {
+    ...state,
+    seen: { ...state.seen, [seenKey(ask)]: seen },
+    card: state.card === null ? null : counted(state.card, drawn.facts.unseen, unseenLines(drawn.data, seen)),
+  };
 }
+
+/** What was said of lines that were not seen holds no longer than that. */
+const counted = (card: CardState, before: number, unseen: number): CardState =>
+  card.said === unseenWords(before, card.full)
+    ? { ...card, said: unseen === 0 ? null : unseenWords(unseen, card.full) }
+    : card;

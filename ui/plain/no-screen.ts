@@ -21,12 +21,12 @@ export const noScreen = (size: Screen['size']): Screen => ({
 });
 
 /** Cards, lists and the long questions of trust belong to the screen; here the commands that do the same are named. */
-export const plainQuestions = (write: (line: string) => void): Questions => ({
+export const plainQuestions = (noted: (text: string) => void): Questions => ({
   asks: { perform: nothing },
   trust: {
     async review() {
-      write('note: reins trust list shows what waits, reins trust add trusts it');
-      write('note: reins mcp accept <name> and reins hook accept <name> show tools that have changed');
+      noted('reins trust list shows what waits, reins trust add trusts it');
+      noted('reins mcp accept <name> and reins hook accept <name> show tools that have changed');
     },
     answer: async () => undefined,
   },

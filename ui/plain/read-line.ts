@@ -38,7 +38,11 @@ export function createLineReader(deps: LineDeps) {
     // What is queued and held is sent by an empty line.
     if (text.trim() === '' && !(composer.held && turn === null)) deps.prompt();
     else if (/^\/plan(?:\s+show)?\s*$/.test(text)) showPlan();
-    else if (asked !== null) {
+    // The field that opens for it on the screen is not here.
+    else if (/^\/plan\s+new\s*$/.test(text)) {
+      deps.noted('warning: ', '/plan new takes the goal');
+      deps.prompt();
+    } else if (asked !== null) {
       asks.open(deps.state(), asked);
       deps.prompt();
     } else dispatch({ type: 'submit', text: text.trim() === '/' ? '/help' : text, now: deps.now() });

@@ -116,7 +116,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     },
     history,
     mostHistory: () => options.mostHistory,
-    questions: () => plainQuestions(write),
+    questions: () => plainQuestions((text) => noted('note: ', text)),
   });
   const asks = createPlainAsks({
     client: options.client,

@@ -7,6 +7,7 @@ import { stepResult, stepWaits } from '../../src/view/plan-lines.ts';
 import type { Action } from '../actions.ts';
 import type { State } from '../state.ts';
 import { openList } from '../overlays/overlay.ts';
+import { type KeyOf, waysOn } from './plan-ways.ts';
 import { drivenElsewhere, type PlanAction, type PlanIntent, replannedLines } from './plan-state.ts';
 
 export type PlanEffectDeps = {
@@ -17,6 +18,8 @@ export type PlanEffectDeps = {
   /** The options of runs that play these chains. @throws RuntimeError not_trusted */
   readonly options: (client: RuntimeClient, uses: readonly PlanUse[]) => Promise<PlanRunOptions>;
   readonly shell: () => boolean;
+  /** The keys that what is said names. */
+  readonly key: KeyOf;
   /** The model that was named for this program; null = the configured one. */
   readonly model: string | null;
 };
@@ -133,7 +136,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
             return 0;
           },
           ended: async (outcome) => {
-            said(...outcomeWords(outcome));
+            said(...outcomeWords(outcome, deps.key));
             how = endOf(outcome);
             changed();
           },
@@ -188,7 +191,11 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
     deps.dispatch({ type: 'overlay', overlay: { kind: 'explain', title, lines, at: 0 } });
   const asksBack = (end: PlanningEnd): void => {
     if (end.kind === 'plan' && end.question !== null)
-      show('The planner asks', [end.question, '', 'N makes a plan of the goal with the answer.']);
+      show('The planner asks', [
+        end.question,
+        '',
+        `${deps.key('plan.new') ?? '/plan new <goal>'} makes a plan of the goal with the answer.`,
+      ]);
   };
   const change = async (work: (client: RuntimeClient) => Promise<string>): Promise<void> => {
     said(await work(await clientOf()));
@@ -293,7 +300,7 @@ function endOf({ step: { status } }: StepOutcome): DriveEnd {
 }
 
 /** How a step ended, in the words of the plan. */
-function outcomeWords({ step }: StepOutcome): [text: string, bad: boolean] {
+function outcomeWords({ step }: StepOutcome, key: KeyOf): [text: string, bad: boolean] {
   const place = `step ${step.ordinal}`;
   switch (step.status) {
     case 'completed':
@@ -301,12 +308,12 @@ function outcomeWords({ step }: StepOutcome): [text: string, bad: boolean] {
     case 'waiting':
       return [`${place} ${stepWaits(step)}`, true];
     case 'running':
-      return [`${place} stopped at its last checkpoint: n goes on with it`, true];
+      return [`${place} stopped at its last checkpoint: ${key('plan.next') ?? '/plan next'} goes on with it`, true];
     case 'pending':
       return [`${place} was interrupted; it is pending again`, false];
     case 'skipped':
       return [`${place} is skipped`, false];
     case 'failed':
-      return [`${place} failed (${stepResult(step)}): r retry, s skip, R replan`, true];
+      return [`${place} failed (${stepResult(step)}): ${waysOn(key, step.ordinal)}`, true];
   }
 }

@@ -5,7 +5,9 @@ import { moveRow } from '../composer/visual-lines.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { plural } from '../../src/view/format.ts';
 import { stepWaits } from '../../src/view/plan-lines.ts';
+import type { Plan } from '../../src/schema/plan.ts';
 import type { Effect } from '../effect.ts';
+import { keyOf } from '../keys/key-map.ts';
 import type { Ruler } from '../move.ts';
 import { endPlace, moved } from '../transcript/viewport.ts';
 import { openList } from '../overlays/overlay.ts';
@@ -22,6 +24,7 @@ import {
   viewing,
   type PlanAction,
 } from './plan-state.ts';
+import { type KeyOf, noKeys, noPlan, waysOn } from './plan-ways.ts';
 
 const wants = (...intents: readonly PlanIntent[]): readonly Effect[] =>
   intents.map((intent) => ({ do: 'plan', intent }) as const);
@@ -45,8 +48,10 @@ const withPlan = (state: State, plan: Partial<PlanState>): State => ({ ...state,
 const told = (state: State, text: string, bad = true): Change => only(withPlan(state, { said: { text, bad } }));
 
 /** A key of the pane (10 §8). */
-export function planCommand(given: State, ruler: Ruler, id: string, now: number): Change {
+export function planCommand(given: State, ruler: Ruler, id: string, now: number, typed = false): Change {
   const state = withPlan(given, { said: null });
+  // Who has typed a command is told commands: the screen may be lines, which have no keys for it.
+  const key: KeyOf = typed ? noKeys : (id) => keyOf(state.keys, id);
   const { plan, driving } = state.plan;
   switch (id) {
     case 'plan.new':
@@ -60,7 +65,7 @@ export function planCommand(given: State, ruler: Ruler, id: string, now: number)
       return scrolled(state, ruler, id);
   }
   const step = chosenStep(state.plan);
-  if (plan === null) return told(state, 'there is no plan: N makes one');
+  if (plan === null) return told(state, noPlan(key));
   switch (id) {
     case 'plan.up':
     case 'plan.down':
@@ -73,7 +78,7 @@ export function planCommand(given: State, ruler: Ruler, id: string, now: number)
         ? only(state, ...wants({ do: 'steps', plan: plan.name, auto: false }))
         : told(state, busyWords);
     case 'plan.auto':
-      return auto(state);
+      return auto(state, plan, key);
     case 'plan.replan':
       return driving === null ? only(withField(state, 'instruction')) : told(state, busyWords);
     case 'plan.explore':
@@ -116,7 +121,7 @@ export function planCommand(given: State, ruler: Ruler, id: string, now: number)
   }
 }
 
-const busyWords = 'a run of a plan is going on here: Esc interrupts it';
+const busyWords = 'a run of a plan is going on here: Ctrl+C interrupts it';
 
 /** An empty field; Ctrl+Y in it has what was cut or left before, as in the composer. */
 const withField = (state: State, purpose: PlanField['purpose']): State =>
@@ -139,9 +144,8 @@ function asked(state: State, line: string, words: string, intent: PlanIntent): C
 }
 
 /** All pending steps, after one question; while they run, the key stops after the current one. */
-function auto(state: State): Change {
-  const { plan, driving } = state.plan;
-  if (plan === null) return told(state, 'there is no plan: N makes one');
+function auto(state: State, plan: Plan, key: KeyOf): Change {
+  const { driving } = state.plan;
   if (state.plan.auto)
     return only(withPlan(state, { auto: false, said: { text: 'stops after this step', bad: false } }));
   if (driving !== null && driving.phase !== 'step') return told(state, busyWords);
@@ -149,7 +153,7 @@ function auto(state: State): Change {
   if (left.length === 0) return told(state, 'no step is pending', false);
   // It would be refused; who answered the question would be told only then.
   const failed = plan.steps.find(({ status }) => status === 'failed');
-  if (failed !== undefined) return told(state, `step ${failed.ordinal} has failed: r retry, s skip, R replan`);
+  if (failed !== undefined) return told(state, `step ${failed.ordinal} has failed: ${waysOn(key, failed.ordinal)}`);
   const line = `Run ${plural(left.length, 'step')}? They stop at every ask and at the first failure.`;
   return asked(state, line, 'run them', { do: 'steps', plan: plan.name, auto: true });
 }
@@ -252,8 +256,8 @@ export function planSlash(given: State, ruler: Ruler, args: string, now: number)
     const field: PlanField = { purpose: 'goal', editing: typeText(emptyEditing, rest), explore: false };
     return rest === '' ? only(withField(state, 'goal')) : only(state, ...wants({ do: 'new', field, goal: rest }));
   }
-  if (word === 'next' || word === 'auto') return planCommand(state, ruler, `plan.${word}`, now);
-  if (plan === null) return told(state, 'there is no plan: N makes one');
+  if (word === 'next' || word === 'auto') return planCommand(state, ruler, `plan.${word}`, now, true);
+  if (plan === null) return told(state, noPlan(noKeys));
   if (word === 'replan')
     return driving === null
       ? only(state, ...wants({ do: 'replan', plan: plan.name, instruction: rest, field: null }))

@@ -167,6 +167,8 @@ describe('a card', () => {
     const one = desk([anAsk()], { columns: 60, rows: 8 }).focus();
     expect(one.answer('card.once').said()).toMatch(/^\d lines? not seen: v$/);
     for (let index = 0; index < 8; index += 1) one.press('card.page-down');
+    // What was said of them is true no more.
+    expect(one.said()).toBeNull();
     expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
   });
 

@@ -1,9 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../../src/schema/event.ts';
 import type { Item } from '../../../src/view/items.ts';
-import { labelled, type PlainLook, plainLook } from '../../../src/view/plain-lines.ts';
+import { labelled, plainLines, type PlainLook, plainLook } from '../../../src/view/plain-lines.ts';
 import { toldMarkdown } from '../../../src/view/markdown.ts';
+import { emptyTranscript, reduceTranscript } from '../../../src/view/transcript.ts';
 import { spokenTime } from '../../../src/view/spoken.ts';
 import { askLines } from '../../../ui/plain/ask-lines.ts';
 import { createPlainAsks, type PlainAskDeps } from '../../../ui/plain/plain-asks.ts';
@@ -49,6 +51,15 @@ describe('lines with labels', () => {
     for (const text of ['one\n\ntwo', 'one\n\ntwo\nthr']) printer.items(answer(text), 'r');
     printer.items(answer('one\n\ntwo\nthree\n', 'complete'), null);
     expect(lines).toEqual(['reins: one', '     |', '     | two', '     | three']);
+  });
+
+  it('name no key that only the screen has', () => {
+    const run_id = 'r';
+    const error = { class: 'server_error', message: 'down' };
+    const event = { v: 1, seq: 1, run_id, kind: 'chain_failed', error } as unknown as RunEvent;
+    expect(
+      reduceTranscript(emptyTranscript, [event]).items.flatMap((item) => plainLines(item, false, plainLook)),
+    ).toEqual(['error: failed (server_error) down', 'note: Up and Enter send the message again']);
   });
 
   it('are cut in the middle of a long message when a session is opened, not when it is said', () => {

@@ -8,6 +8,8 @@ import {
   reducePlan,
   replannedLines,
 } from '../../../ui/plan/plan-state.ts';
+import { runSlash } from '../../../ui/slash.ts';
+import { createLineCache } from '../../../ui/transcript/line-cache.ts';
 import { pressAll, readyState } from '../reducing.ts';
 import { planOf as plan, stepOf as step } from './a-plan.ts';
 
@@ -30,6 +32,22 @@ describe('the plan pane', () => {
     };
     expect(shown(step(1, { status: 'failed' }), step(2))).toEqual([0, 'step 1 has failed: r retry, s skip, R replan']);
     expect(shown(step(1, { status: 'skipped' }), step(2))).toEqual([1, '']);
+  });
+
+  test('names keys to who has pressed one, and commands to who has typed one', () => {
+    const said = (typed: string, ...steps: readonly ReturnType<typeof step>[]): string | undefined => {
+      const own = { ...emptyPlan, loaded: true, plan: steps.length === 0 ? null : plan(...steps) };
+      const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
+      const change = runSlash(readyState({ plan: own }), ruler, 'plan', typed, 0);
+      return typeof change === 'string' ? change : change.state.plan.said?.text;
+    };
+    expect(said('auto', step(1, { status: 'failed' }), step(2))).toBe(
+      'step 1 has failed: /plan retry 1, /plan skip 1 or /plan replan',
+    );
+    expect(said('next')).toBe('there is no plan: /plan new <goal> makes one');
+    expect(said('retry 1')).toBe('there is no plan: /plan new <goal> makes one');
+    const pane = readyState({ pane: 'plan', plan: { ...emptyPlan, loaded: true } });
+    expect(pressAll(pane, 'R').state.plan.said?.text).toBe('there is no plan: N makes one');
   });
 
   test('keeps the goal of a field that was closed, and gives it back with Ctrl+Y in the next one', () => {
