@@ -102,11 +102,12 @@ export function resolveRoutes(wanted: Wanted, backends: readonly SeenBackend[]):
 }
 
 /**
- * The backend that would be asked for the default model, among those that tell their models; null where none serves it or
- * that is not known. Listings mark its row alone.
+ * The backend that would be asked for the default model, among those that tell their models; null where none serves it,
+ * where the default provider keeps every other from being asked, or where that is not known. Listings mark its row alone.
  */
 export function defaultBackend(model: string, provider: string, backends: readonly SeenBackend[]): string | null {
-  const anything = { types: [], needs: [], tokens: 0, allow: { models: [], backends: [] } };
+  const types = provider === '' ? [] : [provider];
+  const anything = { types, needs: [], tokens: 0, allow: { models: [], backends: [] } };
   const telling = backends.filter((one) => one.state !== 'open' && one.state !== 'failed' && !standsIn(one, backends));
   const found = resolveRoutes({ ...anything, models: [model], defaultType: provider }, telling);
   const [first] = found.kind === 'candidates' ? found.candidates : [];

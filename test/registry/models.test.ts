@@ -61,6 +61,16 @@ describe('the list of models', () => {
     expect(await starred(null)).toEqual(['second']);
   });
 
+  it('marks none that the default provider keeps from being asked', async () => {
+    const server = await serve(ollama(['qwen2.5:7b']));
+    await add('first', server.url, 'ollama');
+    const starred = async () =>
+      (await rooms.models.listModels({ backend: null, refresh: true })).rows.filter((row) => row.is_default).length;
+    expect(await starred()).toBe(1);
+    await rooms.settings.setConfig({ key: 'default-provider', value: 'openai' });
+    expect(await starred()).toBe(0);
+  });
+
   it('shows what is served, declared and unreachable, and marks the default', async () => {
     const server = await serve(
       ollama(['qwen2.5:7b', 'embed:latest'], {
