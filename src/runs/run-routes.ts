@@ -23,7 +23,7 @@ export type RunOptions = {
 
 export type RunRouteDeps = {
   readonly recorded: Recorded;
-  readonly events: Pick<Events, 'ofRun'>;
+  readonly events: Pick<Events, 'ofRun' | 'lastSeq'>;
   /** The request that a run is started with. @throws RuntimeError shell_disabled, invalid_parameter */
   readonly request: (options: RunOptions) => Omit<StartRun, 'input'>;
   readonly startRun: (input: StartRun) => Promise<RunStarted>;
@@ -142,7 +142,8 @@ export function createRunRoutes(deps: RunRouteDeps) {
       limit,
     }: Id & { readonly after?: number | undefined; readonly limit?: number | undefined }) {
       const runId = recorded.find(id);
-      const from = after ?? 0;
+      // Beyond the last counts as the last (09 §7.2): a reader that goes on from there would miss what comes.
+      const from = Math.min(after ?? 0, deps.events.lastSeq(runId));
       const size = limit === undefined ? defaultEvents : pageSize({ limit });
       // Looked at first: what the run writes meanwhile belongs to a later page.
       const ended = recorded.record(runId).ended_at !== null;

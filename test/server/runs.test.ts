@@ -44,6 +44,9 @@ test('a run is started, told of as it happens, and looked at afterwards', async 
   expect(page.json).toMatchObject({ next_after: 2, ended: false });
   const rest = await server.call('GET', `/api/runs/${id}/events?after=2`);
   expect(rest.json).toMatchObject({ next_after: seen.length, ended: true });
+  // Beyond the last counts as the last: who reads on from there misses nothing.
+  const beyond = await server.call('GET', `/api/runs/${id}/events?after=9999`);
+  expect(beyond.json).toEqual({ items: [], next_after: seen.length, ended: true });
   const steps = await server.call('GET', `/api/runs/${id}/steps`);
   expect(steps.json).toMatchObject({ items: [{ index: 1, task_id: 'work' }], next_cursor: null });
   expect((await server.call('GET', `/api/runs/${id}/steps/1`)).json).toMatchObject({ index: 1, task_id: 'work' });
