@@ -32,8 +32,11 @@ export function createPolicyTests(deps: TestDeps) {
       const policy = await openValid(deps, { name, trust: [] });
       const { document, findings } = readTestDocument(JSON.stringify({ cases }));
       if (document === null) {
-        throw new RuntimeError('invalid_case', findings[0]?.message ?? 'the cases cannot be read', {
-          data: { param: findings[0]?.path.replace(/^\$\.?/, ''), findings },
+        const [first] = findings;
+        const place = first?.path.replace(/^\$\.?/, '') || 'cases';
+        // A finding says what is wrong, and only its path of what.
+        throw new RuntimeError('invalid_case', `${place}: ${first?.message ?? 'cannot be read'}`, {
+          data: { param: place, findings },
         });
       }
       const judged = await judgeAll(await createJudge(), document.cases, policy);

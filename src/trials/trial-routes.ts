@@ -30,11 +30,14 @@ const standardLimit = 1000;
 
 /** Trials of policies that are sent as a text or named by their file (09 §6.7). Nothing is executed, nobody is asked. */
 export function createTrialRoutes(deps: TrialRouteDeps) {
-  const open = async ({ file, text }: Either, param: string): Promise<LoadedPolicy> => {
+  /** @param param the member of the body that holds it; null = the body itself does */
+  const open = async ({ file, text }: Either, param: string | null): Promise<LoadedPolicy> => {
     if ((file === undefined) === (text === undefined)) {
-      throw new RuntimeError('invalid_parameter', 'Give either file or text.', { data: { param } });
+      throw new RuntimeError('invalid_parameter', 'Give either file or text.', {
+        data: { param: param ?? (file === undefined ? 'text' : 'file') },
+      });
     }
-    return text === undefined ? deps.openFile(file ?? '') : policyOfText(text, param === '' ? 'text' : param);
+    return text === undefined ? deps.openFile(file ?? '') : policyOfText(text, param ?? 'text');
   };
   /** The same machine, for policies that were opened already. */
   const over = <D extends CompareDeps>(policies: Readonly<Record<string, LoadedPolicy>>, among: D): D => ({
@@ -59,7 +62,7 @@ export function createTrialRoutes(deps: TrialRouteDeps) {
       readonly args: Readonly<Record<string, unknown>>;
       readonly cwd?: string | undefined;
     }): Promise<PolicyExplanation> {
-      const policy = await open(either, '');
+      const policy = await open(either, null);
       return createExplain(over({ it: policy }, deps)).explainCall({
         call: { tools, tool, args },
         ask: null,
@@ -81,7 +84,7 @@ export function createTrialRoutes(deps: TrialRouteDeps) {
       readonly run?: string | undefined;
       readonly limit?: number | undefined;
     }) {
-      const policy = await open(either, '');
+      const policy = await open(either, null);
       const report = await createReplay(over({ it: policy }, deps)).replayCalls({
         policy: 'it',
         trust: [],
@@ -110,7 +113,7 @@ export function createTrialRoutes(deps: TrialRouteDeps) {
     },
 
     async testPolicy({ cases, ...either }: Either & { readonly cases: readonly unknown[] }) {
-      const policy = await open(either, '');
+      const policy = await open(either, null);
       const results = await createPolicyTests(over({ it: policy }, deps)).testCases(cases, 'it');
       const passed = results.filter(({ ok }) => ok).length;
       return { passed, failed: results.length - passed, results };

@@ -158,7 +158,11 @@ test('texts are tried without being written', async () => {
   const cases = [{ name: 'read', call, expect: { action: 'deny' } }];
   expect(await post('/api/policies/test', { text: policy, cases })).toMatchObject({ passed: 1, failed: 0 });
   expect(await post('/api/policies/test', { text: policy, cases: [{ nme: 1 }] })).toMatchObject({
-    error: { code: 'invalid_case' },
+    error: {
+      code: 'invalid_case',
+      message: expect.stringMatching(/^cases\[0\]\.nme: is not a member/),
+      param: 'cases[0].nme',
+    },
   });
   expect(await post('/api/policies/diff', { a: { text: policy }, b: { file: 'hitl-policy-open.json' } })).toMatchObject(
     {
@@ -166,7 +170,10 @@ test('texts are tried without being written', async () => {
     },
   );
   expect(await post('/api/policies/replay', { text: policy })).toMatchObject({ evaluated: 0, changed: [] });
-  expect(await post('/api/policies/replay', {})).toMatchObject({ error: { code: 'invalid_parameter' } });
+  expect(await post('/api/policies/replay', {})).toMatchObject({ error: { code: 'invalid_parameter', param: 'text' } });
+  expect(await post('/api/policies/explain', { file: 'hitl-policy-open.json', text: policy, ...call })).toMatchObject({
+    error: { code: 'invalid_parameter', param: 'file' },
+  });
   expect(await post('/api/policies/suggest', {})).toEqual({ suggestions: [] });
   const claude = JSON.stringify({ permissions: { deny: ['Bash(rm:*)'] } });
   expect(await post('/api/policies/import', { from: 'claude', text: claude })).toMatchObject({
