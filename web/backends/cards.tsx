@@ -1,5 +1,6 @@
 import type { Known } from '../../src/schema/shape.ts';
 import type { BackendState } from '../../src/client/routes/backends.ts';
+import { knowsModels, modelsNotAsked } from '../../src/view/known-models.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { announce } from '../frame/announce.tsx';
@@ -88,7 +89,7 @@ function Card({
           )}
         </Fact>
         <Fact label="Models">
-          {status === 'ready' ? model_count : 'not known'}
+          {status !== 'ready' ? 'not known' : knowsModels(model_count, latency_ms) ? model_count : modelsNotAsked}
           {latency_ms === null ? '' : `, answered in ${latency_ms} ms`}
         </Fact>
       </dl>

@@ -2,6 +2,7 @@ import { Link, useLocation } from 'wouter';
 import type { SetupStatus } from '../../src/schema/registry.ts';
 import type { Known } from '../../src/schema/shape.ts';
 import { plural, tellTimes } from '../../src/view/format.ts';
+import { knowsModels, modelsNotAsked } from '../../src/view/known-models.ts';
 import { client } from '../data/client.ts';
 import { leadOn } from '../data/lead-on.ts';
 import { useAction, useData } from '../data/use-data.ts';
@@ -192,8 +193,10 @@ function Backends({ status }: { readonly status: Status }) {
               {error === null ? (
                 state === 'pending' ? (
                   'not asked yet'
-                ) : (
+                ) : knowsModels(modelCount, latencyMs) ? (
                   `${plural(modelCount, 'model')}${latencyMs === null ? '' : `, ${latencyMs} ms`}`
+                ) : (
+                  modelsNotAsked
                 )
               ) : (
                 <Safe text={error} />

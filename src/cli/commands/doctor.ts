@@ -5,6 +5,7 @@ import type { BackendCheck, DoctorReport, SetupIssue } from '../../schema/regist
 import type { SourceCheck } from '../../schema/tool-sources.ts';
 import { formatBytes, plural, tellTimes } from '../../view/format.ts';
 import { instructionsLine } from '../../view/instructions-line.ts';
+import { knowsModels, modelsNotAsked } from '../../view/known-models.ts';
 import type { Context, Handler } from '../context.ts';
 import { writeWhole } from '../write-file.ts';
 
@@ -106,9 +107,8 @@ function checkLines(check: BackendCheck, { status, defaultBackend }: DoctorRepor
   const starred = (model: string): boolean => model === status.defaultModel && (asked === undefined || asked === check);
   const key = check.keySource === 'none' ? '' : `  key ${check.keySource}`;
   const head = `${check.name}  ${check.type}  ${check.baseUrl}${key}${isDefault ? '  [default]' : ''}`;
-  // Of a run it is remembered that the backend answered, and not what else it serves (06 §15).
-  if (check.status === 'ready' && check.latencyMs === null && check.modelCount === 0) {
-    return [`● ${head}`, '    reachable when it was last used; not asked for its models'];
+  if (check.status === 'ready' && !knowsModels(check.modelCount, check.latencyMs)) {
+    return [`● ${head}`, `    ${modelsNotAsked}`];
   }
   if (check.status === 'ready') {
     const latency = check.latencyMs === null ? '' : `, ${Math.round(check.latencyMs)} ms`;
