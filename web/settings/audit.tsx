@@ -1,13 +1,16 @@
 import { useState } from 'react';
 import type { AuditRow } from '../../src/schema/audit.ts';
+import { auditHints } from '../../src/view/audit-check.ts';
 import { auditLine, lossText } from '../../src/view/audit-line.ts';
 import { client } from '../data/client.ts';
 import { saveFile } from '../data/save-file.ts';
-import { useAction, useData } from '../data/use-data.ts';
+import { useAction } from '../data/use-data.ts';
+import { usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../parts/button.tsx';
 import { JsonBlock } from '../parts/code-block.tsx';
 import { TextField } from '../parts/field.tsx';
+import { More } from '../parts/more.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
@@ -19,15 +22,8 @@ type Checked = Awaited<ReturnType<typeof client.checkAudit>>;
 export function Audit() {
   const [type, setType] = useQuery('type');
   const [run, setRun] = useQuery('run');
-  const [cursors, setCursors] = useState<readonly string[]>([]);
-  const cursor = cursors.at(-1);
-  const data = useData(`audit ${type} ${run} ${cursor ?? ''}`, () =>
-    client.pageAudit({
-      limit: 50,
-      ...(type === '' ? {} : { type }),
-      ...(run === '' ? {} : { run }),
-      ...(cursor === undefined ? {} : { cursor }),
-    }),
+  const data = usePages(`audit ${type} ${run}`, 50, (page) =>
+    client.pageAudit({ ...page, ...(type === '' ? {} : { type }), ...(run === '' ? {} : { run }) }),
   );
   const [checked, setChecked] = useState<Checked | null>(null);
   const check = useAction(() => client.checkAudit({}));
@@ -53,27 +49,19 @@ export function Audit() {
             : `The chain breaks at entry ${checked.break?.seq ?? '?'}: ${checked.break?.reason ?? ''}.`}
         </p>
       )}
+      {checked === null
+        ? null
+        : auditHints(checked).map((hint) => (
+            <p key={hint} className="note warn wrap">
+              <Safe text={hint} />
+            </p>
+          ))}
       <div className="two">
-        <TextField
-          label="Type"
-          data-filter=""
-          value={type}
-          onChange={(event) => {
-            setCursors([]);
-            setType(event.target.value);
-          }}
-        />
-        <TextField
-          label="Run"
-          value={run}
-          onChange={(event) => {
-            setCursors([]);
-            setRun(event.target.value);
-          }}
-        />
+        <TextField label="Type" data-filter="" value={type} onChange={(event) => setType(event.target.value)} />
+        <TextField label="Run" value={run} onChange={(event) => setRun(event.target.value)} />
       </div>
       <Loaded data={data}>
-        {({ items, next_cursor }) =>
+        {({ items }) =>
           items.length === 0 ? (
             <Empty>No entry fits.</Empty>
           ) : (
@@ -99,17 +87,7 @@ export function Audit() {
                   },
                 ]}
               />
-              <div className="row">
-                <Button disabled={cursors.length === 0} onClick={() => setCursors(cursors.slice(0, -1))}>
-                  Newer
-                </Button>
-                <Button
-                  disabled={next_cursor === null}
-                  onClick={() => next_cursor !== null && setCursors([...cursors, next_cursor])}
-                >
-                  Older
-                </Button>
-              </div>
+              <More list={data} word="Older ones" />
             </>
           )
         }

@@ -1,5 +1,6 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { auditLine, lossText } from '../../view/audit-line.ts';
+import { auditHints } from '../../view/audit-check.ts';
 import { stamp } from '../../text/stamp.ts';
 import { plural } from '../../view/format.ts';
 import { confirmed } from '../confirm.ts';
@@ -50,31 +51,22 @@ const list: Handler = async (context) => {
   return 0;
 };
 
-/** It stays red after a backup was put back, until its operator has said so. */
-const notThere =
-  'the entries that are there follow from each other, but a head that was noted is not among them: ' +
-  'so it is after a backup was put back in the place of the database, which `reins audit restored` records; ' +
-  'otherwise entries were cut off or written anew';
-
-/** The file is not there any more, or none of its lines is about this database. */
-const noneNoted =
-  'no head of this log was noted outside the database, so it would not be seen if entries were cut off at its end; ' +
-  '--head takes one that you have noted';
+const headFlag = '; --head takes one that you have noted';
 
 const verify: Handler = async (context) => {
   const found = await (await context.client()).verifyAudit({ head: notedHead(context.invocation.flags.text('head')) });
-  if (context.globals.format !== 'text') await context.printJson(found);
-  else if (found.ok) {
+  if (context.globals.format !== 'text') {
+    await context.printJson(found);
+    return found.ok ? 0 : 1;
+  }
+  if (!found.ok) await context.print(`seq ${found.break?.seq}: ${found.break?.reason}`);
+  else {
     await context.print(`ok: ${found.entries} ${found.entries === 1 ? 'entry' : 'entries'}, head ${found.head}`);
     for (const { seq, at, ...loss } of found.restored) {
       await context.print(`seq ${seq}: a backup was put back by ${new Date(at).toISOString()}: ${lossText(loss)}`);
     }
-    if (found.entries > 0 && found.noted === 0) context.hint(noneNoted);
-    for (const path of found.copies) context.hint(`what was noted of its copy ${path} is not held against it`);
-  } else {
-    await context.print(`seq ${found.break?.seq}: ${found.break?.reason}`);
-    if (found.follows) context.hint(notThere);
   }
+  for (const hint of auditHints(found, headFlag)) context.hint(hint);
   return found.ok ? 0 : 1;
 };
 
