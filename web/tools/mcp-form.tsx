@@ -1,8 +1,10 @@
+import { useState } from 'react';
 import type { McpServerShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
 import { AreaField, SelectField, TextField } from '../parts/field.tsx';
 import { useFormDraft } from '../parts/form-draft.tsx';
+import { type AuthFields, AuthPart, authOf, authSaid } from './mcp-auth.tsx';
 import { readMap } from './read-map.ts';
 import { SourceForm } from './source-form.tsx';
 import { MapField } from './source-parts.tsx';
@@ -15,8 +17,18 @@ const transports = [
 type Transport = (typeof transports)[number][0];
 
 type Fields = Readonly<
-  Record<'name' | 'command' | 'args' | 'url' | 'variable' | 'headers' | 'env' | 'inject', string>
-> & { readonly transport: Transport; readonly pin: boolean };
+  Record<'name' | 'command' | 'args' | 'cwd' | 'url' | 'headers' | 'env' | 'inject' | 'connectMs' | 'callMs', string>
+> & { readonly transport: Transport; readonly pin: boolean } & AuthFields;
+
+/** A limit that differs from what is registered; the server says where one is no number or out of bounds. */
+const limit = (name: 'connect_timeout_ms' | 'call_timeout_ms', text: string, before: number | undefined) =>
+  text.trim() === '' || Number(text) === before ? {} : { [name]: Number(text) };
+
+/** A variable without a value is no kept one, as in the other maps: it is passed on from the operator (05 §10.1). */
+const envHint = (set: readonly string[]): string =>
+  set.length === 0
+    ? 'One a line: Name: value. Values are never shown again. A name alone passes on the variable of this server’s environment.'
+    : `Set: ${set.join(', ')}. Left empty they stay; what is written here replaces all of them. A name alone passes on the variable of this server’s environment.`;
 
 /** Registers a tool server, or changes what may be changed of one: the fields of `reins mcp add`. */
 export function McpForm({
@@ -34,30 +46,35 @@ export function McpForm({
     transport: server?.transport ?? 'stdio',
     command: '',
     args: '',
+    cwd: '',
     url: '',
     pin: false,
-    variable: '',
     headers: (server?.headers ?? []).join('\n'),
     env: '',
     inject: (server?.inject ?? []).join('\n'),
+    connectMs: String(server?.connect_timeout_ms ?? ''),
+    callMs: String(server?.call_timeout_ms ?? ''),
+    ...authOf(server),
   });
-  const { change } = draft;
-  const { name, transport, command, args, url, pin, variable, headers, env, inject } = draft.fields;
+  const { change, fields } = draft;
+  const { name, transport, command, args, cwd, url, pin, headers, env, inject, connectMs, callMs } = fields;
   const local = transport === 'stdio';
+  const [token, setToken] = useState('');
   const save = useAction(() => {
-    const maps = {
+    const said = {
       inject: readMap(inject),
-      ...(local ? (env.trim() === '' ? {} : { env: readMap(env) }) : { headers: readMap(headers) }),
-      ...(variable === '' ? {} : { auth_env: variable }),
+      ...(local
+        ? env.trim() === ''
+          ? {}
+          : { env: readMap(env) }
+        : { headers: readMap(headers), ...authSaid(fields, token, server) }),
+      ...limit('connect_timeout_ms', connectMs, server?.connect_timeout_ms),
+      ...limit('call_timeout_ms', callMs, server?.call_timeout_ms),
     };
-    if (server !== null) return client.patchMcpServer({ name: server.name, ...maps, if_match: `"${server.etag}"` });
+    if (server !== null) return client.patchMcpServer({ name: server.name, ...said, if_match: `"${server.etag}"` });
     const words = args.split('\n').filter((line) => line !== '');
-    return client.createMcpServer({
-      name,
-      transport,
-      ...(local ? { command, args: words, pin_command: pin } : { url }),
-      ...maps,
-    });
+    const program = { command, args: words, pin_command: pin, ...(cwd.trim() === '' ? {} : { cwd: cwd.trim() }) };
+    return client.createMcpServer({ name, transport, ...(local ? program : { url }), ...said });
   });
   return (
     <SourceForm
@@ -90,6 +107,12 @@ export function McpForm({
                 value={args}
                 onChange={(event) => change({ args: event.target.value })}
               />
+              <TextField
+                label="Directory to start it in"
+                value={cwd}
+                onChange={(event) => change({ cwd: event.target.value })}
+                hint="Empty: the workspace."
+              />
               <label className="row">
                 <input type="checkbox" checked={pin} onChange={(event) => change({ pin: event.target.checked })} />
                 Refuse it when the program changes
@@ -101,19 +124,26 @@ export function McpForm({
         </>
       ) : null}
       {local ? (
-        <MapField label="Variables" set={server?.env ?? []} value={env} onChange={(text) => change({ env: text })} />
+        <MapField
+          label="Variables"
+          hint={envHint(server?.env ?? [])}
+          value={env}
+          onChange={(text) => change({ env: text })}
+        />
       ) : (
         <>
+          <AuthPart
+            fields={fields}
+            change={change}
+            token={token}
+            onToken={setToken}
+            isSet={server?.token_source === 'stored'}
+          />
           <MapField
             label="Headers"
             set={server?.headers ?? []}
             value={headers}
             onChange={(text) => change({ headers: text })}
-          />
-          <TextField
-            label="Variable that holds its token"
-            value={variable}
-            onChange={(event) => change({ variable: event.target.value })}
           />
         </>
       )}
@@ -123,6 +153,22 @@ export function McpForm({
         value={inject}
         onChange={(text) => change({ inject: text })}
       />
+      <div className="two">
+        <TextField
+          label="Limit of connecting in milliseconds"
+          type="number"
+          placeholder="30000"
+          value={connectMs}
+          onChange={(event) => change({ connectMs: event.target.value })}
+        />
+        <TextField
+          label="Limit of one call in milliseconds"
+          type="number"
+          placeholder="120000"
+          value={callMs}
+          onChange={(event) => change({ callMs: event.target.value })}
+        />
+      </div>
     </SourceForm>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { McpServerShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, CopyButton } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -81,6 +81,12 @@ function Server({
         </p>
       )}
       {server.command_changed ? <p className="note danger">The program is not one that was accepted here.</p> : null}
+      {state === 'needs_auth' ? (
+        <p className="row small">
+          <span>Sign in in a terminal:</span> <code className="wrap">reins mcp auth {name}</code>
+          <CopyButton text={`reins mcp auth ${name}`} />
+        </p>
+      ) : null}
       {set.length === 0 ? null : <p className="small muted">{set.join(', ')}</p>}
       {[...(last_error === null ? [] : [last_error]), ...notices].map((line) => (
         <p key={line} className="note warn wrap">

@@ -102,15 +102,23 @@ export function SourceTools({ tools }: { readonly tools: readonly SourceTool[] }
   );
 }
 
+const keptHint = (set: readonly string[]): string =>
+  set.length === 0
+    ? 'One a line: Name: value. Values are never shown again.'
+    : `Set: ${set.join(', ')}. One a line; a name alone keeps its value, a name that is left out is removed.`;
+
 /** `Name: value` lines of a map whose values only go in; names that are set already are said, and an empty value keeps it. */
 export const MapField = ({
   label,
-  set,
+  set = [],
+  hint = keptHint(set),
   value,
   onChange,
 }: {
   readonly label: string;
-  readonly set: readonly string[];
+  readonly set?: readonly string[];
+  /** Where a name alone says something else. */
+  readonly hint?: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }) => (
@@ -121,10 +129,6 @@ export const MapField = ({
     spellCheck={false}
     value={value}
     onChange={(event) => onChange(event.target.value)}
-    hint={
-      set.length === 0
-        ? 'One a line: Name: value. Values are never shown again.'
-        : `Set: ${set.join(', ')}. One a line; a name alone keeps its value, a name that is left out is removed.`
-    }
+    hint={hint}
   />
 );
