@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { StepRecord } from '../../src/schema/run-record.ts';
-import { formatSpan } from '../../src/view/format.ts';
+import { formatCount, formatSpan } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { usePages } from '../data/use-pages.ts';
@@ -24,6 +24,7 @@ export function StepsTab({ runId }: { readonly runId: string }) {
       label: 'Step',
       cell: (step) => (
         <Button size="small" look="quiet" onClick={() => setOpen(step.index)}>
+          <span className="sr">Step </span>
           {step.index}
         </Button>
       ),
@@ -31,7 +32,7 @@ export function StepsTab({ runId }: { readonly runId: string }) {
     { label: 'Task', cell: (step) => <Safe text={step.task_id} /> },
     { label: 'Handler', cell: (step) => <Safe text={step.task_handler} /> },
     { label: 'Next', cell: (step) => <Safe text={step.error?.message ?? step.next ?? ''} /> },
-    { label: 'Tokens', right: true, cell: (step) => step.usage?.total ?? '' },
+    { label: 'Tokens', right: true, cell: (step) => (step.usage === null ? '' : formatCount(step.usage.total)) },
     { label: 'Took', right: true, cell: (step) => formatSpan(step.duration_ms) },
   ];
   return (

@@ -7,6 +7,7 @@ import { useAction, useData } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/field.tsx';
+import { Safe } from '../parts/safe.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 
@@ -68,7 +69,7 @@ export function Config() {
                       }}
                     />
                   ) : (
-                    <span className="mono wrap">{item.value === '' ? '—' : item.value}</span>
+                    <span className="mono wrap">{item.value === '' ? '—' : <Safe text={item.value} />}</span>
                   ),
               },
               { label: 'From', cell: ({ source }) => <span className="tag">{sources[source]}</span> },

@@ -42,7 +42,8 @@ export function LoginSessions() {
                     <>
                       {current ? <span className="tag accent">this one</span> : null}{' '}
                       <span className="small">
-                        <Safe text={user_agent} />
+                        {/* A program logs in with the password as well, and need not say what it is. */}
+                        {user_agent === '' ? 'a program without a name' : <Safe text={user_agent} />}
                       </span>
                     </>
                   ),
