@@ -34,6 +34,18 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world?.close());
 
+it('offers a call that was denied to be tried again, and the same call once', async () => {
+  const { served } = world;
+  await served.app.client.awaitRun({ run_id: await served.run({ chain: 'loop' }) });
+  const page = await world.open('/policies/hitl-policy-mine');
+  const calls = page.getByLabel('A call of the past');
+  await calls.getByRole('option').nth(1).waitFor({ state: 'attached' });
+  expect(await calls.getByRole('option').allTextContents()).toEqual([
+    'type one below',
+    'local_fs.read_file {"path":"notes.txt"}',
+  ]);
+});
+
 it('edits a policy: moved rules, findings as it is typed, what it would let through, a save that meets another', async () => {
   const page = await world.open('/policies/hitl-policy-mine?tab=rules');
   await page.getByText('No findings.').waitFor();

@@ -13,19 +13,18 @@ type Call = { readonly tools: string; readonly tool: string; readonly args: unkn
 const first = { tools: 'local_fs', tool: 'write_file', args: '{\n  "path": "notes.txt",\n  "content": "a note"\n}' };
 export const decisionClass = { allow: 'good', approve: 'warn', deny: 'danger' } as const;
 
-/** Calls of the newest runs, to be tried again. */
+/** Calls of the newest runs, to be tried again: what was asked about and denied as well as what was done, each once. */
 async function pastCalls(): Promise<readonly Call[]> {
-  const { items } = await client.pageRuns({ limit: 20 });
-  const busy = items.filter(({ num_tool_calls }) => num_tool_calls > 0).slice(0, 6);
+  const { items } = await client.pageRuns({ limit: 50 });
+  const busy = items.filter((run) => run.num_tool_calls + run.num_denials + run.asks.length > 0).slice(0, 6);
   const pages = await Promise.all(busy.map(({ id }) => client.pageCalls({ id, limit: 20 })));
-  return pages.flatMap(({ items: calls }) =>
-    calls.map(({ tools, tool, args }) => ({
-      tools,
-      tool,
-      args,
-      words: `${tools}.${tool} ${JSON.stringify(args)}`.slice(0, 90),
-    })),
-  );
+  const calls = pages
+    .flatMap((page) => page.items)
+    // What the program does for itself no policy decides.
+    .filter(({ decision }) => decision !== null && decision.reason !== 'internal')
+    .map(({ tools, tool, args }) => ({ tools, tool, args, words: `${tools}.${tool} ${JSON.stringify(args)}` }));
+  const once = new Map(calls.map((call) => [call.words, call]));
+  return [...once.values()].map((call) => ({ ...call, words: call.words.slice(0, 90) }));
 }
 
 /** What the text would decide about one call, rule by rule, as it is typed. */
