@@ -65,6 +65,7 @@ export function openPlanRuns(deps: PlanRunsDeps) {
       ...deps,
       models,
       executorTools,
+      workspace,
       async checkSummarizer(trust) {
         await prepare.loadChain({ use: 'summarizer', path: null, trust });
       },

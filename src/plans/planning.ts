@@ -13,7 +13,7 @@ import type { StartWith } from '../runs/write-start.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
 import { messageOf } from '../text/thrown.ts';
 import { exceedsBytes } from '../text/utf8.ts';
-import { findPlan } from './find-plan.ts';
+import { checkPlace, findPlan } from './find-plan.ts';
 import type { PlanChanges } from './plan-changes.ts';
 import { replanText, splitText } from './planner-texts.ts';
 import { readContext } from './read-context.ts';
@@ -275,9 +275,10 @@ export function createPlanning(deps: PlanningDeps) {
       );
     },
 
-    /** Looks at the workspace for later planning (07 §4.8). */
+    /** Looks at the workspace for later planning (07 §4.8). @throws RuntimeError not_found, not_resumable_here */
     async explorePlan(input: Named): Promise<PlanningStep> {
       const plan = findPlan(plans, input.plan);
+      checkPlace(plan, deps.workspace);
       const models = deps.models();
       const variables = plannerVariables(plan.goal, null, { tools: '', models });
       return explore(plan.goal, { options: input.run, model: models.planner_model, variables, plan }, async (found) => {

@@ -11,7 +11,7 @@ import type { PlanListRow, Plans } from '../store/plans.ts';
 import type { Runs } from '../store/runs.ts';
 import { messageOf } from '../text/thrown.ts';
 import { planFlag } from '../view/plan-lines.ts';
-import { findPlan } from './find-plan.ts';
+import { checkPlace, findPlan } from './find-plan.ts';
 import { claimOf, headView, respondCommand, stepView } from './plan-view.ts';
 import { planRequest } from './request.ts';
 import { changedMeanwhile, type PlanBooks } from './settle.ts';
@@ -32,6 +32,8 @@ export type StepRunDeps = {
   /** @throws RuntimeError when the chain of the summariser cannot be used */
   readonly checkSummarizer: (trust: readonly string[]) => Promise<void>;
   readonly mask: <T>(value: T) => T;
+  /** Real path of the workspace root, where the steps of this process run. */
+  readonly workspace: string;
   readonly by: string;
   readonly now: () => number;
 };
@@ -147,7 +149,8 @@ export function createStepRuns(deps: StepRunDeps) {
     /**
      * Starts the lowest pending step, or goes on with one that nobody works on any more (07 §4.5.1).
      * @param parent the run that asks for it, if one does
-     * @throws RuntimeError not_found, in_use (a failed step, or a live claim), run_suspended, and as a run that cannot start
+     * @throws RuntimeError not_found, in_use (a failed step, or a live claim), run_suspended, not_resumable_here, and as a run
+     * that cannot start
      */
     async nextStep(input: NextStep, parent?: StartWith['parent']): Promise<NextStarted> {
       const found = findPlan(plans, input.plan);
@@ -169,7 +172,9 @@ export function createStepRuns(deps: StepRunDeps) {
         return goOn(plan, held, input);
       }
       const step = steps.find(({ status }) => status === 'pending');
-      return step === undefined ? { kind: 'done', plan: plan.name } : begin(plan, step, input, parent);
+      if (step === undefined) return { kind: 'done', plan: plan.name };
+      checkPlace(plan, deps.workspace);
+      return begin(plan, step, input, parent);
     },
 
     /** Takes in the outcome of a step's run of this process, whatever command it went on with. Never rejects. */

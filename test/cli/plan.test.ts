@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asks, done, executor, explorer, planner, plans, reply } from '../plans/support.ts';
-import { addScript, createProject, scripted, tester, type World } from './world.ts';
+import { addScript, createProject, createWorld, scripted, tester, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -299,4 +299,30 @@ describe('the other commands', () => {
       '--markdown and a JSON output format exclude each other',
     ]);
   });
+});
+
+test('a plan goes on where it was made, also where the directories share a database', async () => {
+  const shared = createWorld();
+  try {
+    await addScript(shared, [plans(['read the notes', 'check them']), ...done]);
+    const [first, other] = [join(shared.dir, 'first'), join(shared.dir, 'other')];
+    for (const directory of [first, other]) mkdirSync(directory);
+    const at = (cwd: string, ...argv: string[]) => shared.run(['plan', ...argv, ...tester], { cwd });
+    const name = /"([^"]+)"/.exec((await at(first, 'new', 'the goal')).stdout)?.[1];
+    for (const argv of [['next'], ['next', '--auto'], ['explore']]) {
+      const { code, stdout, stderr } = await at(other, ...argv);
+      expect([code, stdout]).toEqual([3, '']);
+      expect(stderr).toBe(
+        `reins: Plan "${name}" belongs to the workspace ${first}.\n  cd ${first}\n  reins plan list\n`,
+      );
+    }
+    expect((await at(other, 'show')).stdout).toContain('1. [ ] read the notes');
+    expect((await at(first, 'next')).code).toBe(0);
+    // Moved, it is found there.
+    const moved = join(shared.dir, 'moved');
+    renameSync(first, moved);
+    expect((await at(moved, 'next')).stdout).toBe('Step 2 of 2 completed: It was done.\n');
+  } finally {
+    shared.remove();
+  }
 });
