@@ -31,12 +31,13 @@ export function createResponsesDecoder(route: Route, model: string, names: WireN
   let reason: FinishReason | null = null;
   let usage: Usage | null = null;
 
-  const close = (response: Bag, parts: Parts): 'more' | 'done' => {
+  /** @param otherwise the status where the response itself names none */
+  const close = (response: Bag, otherwise: string, parts: Parts): 'more' | 'done' => {
     // Behind a stream it says the same once more, and in a proxy's own order.
     const items = output.begun() ? [] : listOf(response['output']);
     for (const [index, item] of items.entries()) output.item(index, item, true, parts);
     usage = readUsage(response['usage']);
-    const status = textOr(response['status'], 'completed');
+    const status = textOr(response['status'], otherwise);
     if (status === 'completed') reason = 'stop';
     else if (status === 'incomplete') reason = reasonOf(response['incomplete_details']);
     else {
@@ -76,10 +77,10 @@ export function createResponsesDecoder(route: Route, model: string, names: WireN
         case 'response.incomplete':
         case 'response.failed':
         case 'response.cancelled':
-          return close(isObject(response) ? response : {}, parts);
+          return close(isObject(response) ? response : {}, type.slice('response.'.length), parts);
         default:
       }
-      if (payload['object'] === 'response') return close(payload, parts);
+      if (payload['object'] === 'response') return close(payload, 'completed', parts);
       // Other events are of no use here; a proxy may leave the type of an error out.
       if (type === 'error' || payload['error'] != null || (type === undefined && isSaid(payload))) {
         failStream(parts, route, payload);

@@ -629,6 +629,25 @@ describe('a reply of the Responses API', () => {
     ]);
   });
 
+  it('ends as its last event says where the response in it names no status', async () => {
+    const boom = { error: { code: 'server_error', message: 'boom' } };
+    for (const event of [{ response: boom }, { response: null }, {}]) {
+      expect(await reads(said('half') + frame({ type: 'response.failed', ...event }))).toMatchObject([
+        { kind: 'text', text: 'half' },
+        { kind: 'error', error: { class: 'server_error' } },
+      ]);
+    }
+    const cut = { incomplete_details: { reason: 'max_output_tokens' } };
+    expect(await reads(said('half') + frame({ type: 'response.incomplete', response: cut }))).toEqual([
+      { kind: 'text', text: 'half' },
+      { kind: 'finish', reason: 'length' },
+    ]);
+    expect(await reads(said('all') + frame({ type: 'response.completed', response: null }))).toEqual([
+      { kind: 'text', text: 'all' },
+      { kind: 'finish', reason: 'stop' },
+    ]);
+  });
+
   it('is an error where a filter let nothing through, and the engine’s where it is empty', async () => {
     const filtered = { status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output: [] };
     expect(await reads(frame({ type: 'response.incomplete', response: filtered }))).toMatchObject([
