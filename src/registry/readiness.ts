@@ -165,7 +165,8 @@ const answers = ({ status, errorClass }: Probed['check']): boolean =>
 /** At most one of issues 4 to 9: the most specific. */
 function reachability(input: ReadinessInput, registered: readonly Probed[], own: readonly Probed[]): SetupIssue | null {
   const about = { category: 'health', fixPath: '/backends' } as const;
-  if (own.some(({ check }) => check.status === 'ready')) {
+  // One that answered before its variable was lost does not serve now.
+  if (own.some(({ check, lacksKey }) => check.status === 'ready' && lacksKey === null)) {
     const pending = own.find(({ check }) => check.status === 'pending');
     return pending === undefined ? null : notSynced(pending);
   }

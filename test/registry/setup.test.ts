@@ -299,6 +299,16 @@ describe('health', () => {
     );
   });
 
+  it('names the variable that was set when the backend was asked, and is not now', async () => {
+    const server = await serve(openAi('m'));
+    await add('far', `${server.url}/v1`, { type: 'openai', key_env: 'MY_KEY' });
+    await configure('default-provider', 'openai');
+    await reopen({ environment: { MY_KEY: 'the-key-itself' } });
+    expect(await preRun()).toBeNull();
+    await reopen({ environment: {} });
+    expect(await preRun()).toBe('setup_unhealthy default_provider_api_key_missing: export MY_KEY=…');
+  });
+
   it('tells of an answer that is no list', async () => {
     const server = await serve((_request, response) => json(response, { ok: true }));
     await add('far', `${server.url}/v1`, { type: 'vllm' });
