@@ -63,6 +63,11 @@ test('headers are name and value; one empty text clears them', () => {
   expect(readHeaders(['X-A: 1: 2', 'B:'])).toEqual({ 'X-A': '1: 2', B: '' });
   expect(readHeaders([''])).toEqual({});
   expect(() => readHeaders(['no colon'])).toThrow('is not of the form "Name: value"');
+  for (const text of ['Authorization=Bearer abc', 'Authorization Bearer abc', 'Authorization: Bearer\nabc']) {
+    expect(() => readHeaders([text])).toThrow(
+      '--header: "Authorization…" is not of the form "Name: value" on one line',
+    );
+  }
   expect(() => readHeaders(['A: x\r\nB: y'])).toThrow('is not of the form "Name: value"');
 });
 

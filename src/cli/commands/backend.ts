@@ -29,7 +29,9 @@ export function readHeaders(given: readonly string[]): Record<string, string> {
   if (given.length === 1 && given[0] === '') return {};
   const headers = given.map((text): [string, string] => {
     const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([^\r\n]*)$/.exec(text);
-    if (match === null) throw usage(`--header: "${text.split(':')[0]}" is not of the form "Name: value" on one line`);
+    // What stands behind the name may be a key, whatever sign was put between.
+    const shown = /^[^:=\s]*/.exec(text)?.[0] ?? '';
+    if (match === null) throw usage(`--header: "${shown}…" is not of the form "Name: value" on one line`);
     return [match[1] ?? '', match[2] ?? ''];
   });
   return pairs('header', headers, (name) => name.toLowerCase());
