@@ -37,7 +37,8 @@ export function checkFields(type: ProviderType, fields: BackendFields): void {
     throw usage(`A ${type} backend takes no key.`);
   }
   if (key_env !== null && key_env !== '' && !isVariableName(key_env)) {
-    throw usage(`"${key_env.slice(0, 64)}" is not the name of a variable; --api-key-env takes a name, not the key.`);
+    // Not shown: it is the key itself as often as not.
+    throw usage('--api-key-env takes the name of a variable (letters, digits and "_"), not the key.');
   }
   if (key_literal !== null && !isKey(key_literal)) {
     throw usage('The key is empty or holds blanks, line breaks or other characters that a header cannot carry.');

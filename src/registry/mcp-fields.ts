@@ -122,7 +122,8 @@ function checkAuth(local: boolean, fields: McpFields): void {
   if (auth_type === 'oauth' && bearer) throw usage('--auth-env and --auth-token go with --auth-type bearer');
   if (auth_type === 'bearer' && oauth) throw usage('the --oauth flags go with --auth-type oauth');
   if (auth_env !== null && !isVariableName(auth_env)) {
-    throw usage(`"${auth_env.slice(0, 64)}" is not the name of a variable; --auth-env takes a name, not the token`);
+    // Not shown: it is the token itself as often as not.
+    throw usage('--auth-env takes the name of a variable (letters, digits and "_"), not the token');
   }
   if (auth_token !== null && !isKey(auth_token)) {
     throw usage('the token is empty or holds blanks, line breaks or other characters that a header cannot carry');

@@ -159,6 +159,10 @@ describe('reins mcp', () => {
       [['x', 'https://a.example/mcp', '--command', 'y'], 'exclude each other'],
       [['x', 'https://a.example/mcp', '--auth-env', 'A', '--auth-token', 'b'], 'exclude each other'],
       [['x', 'https://a.example/mcp', '--auth-type', 'bearer'], 'bearer needs a token'],
+      [
+        ['x', 'https://a.example/mcp', '--auth-env', 'tok-123'],
+        'reins: --auth-env takes the name of a variable (letters, digits and "_"), not the token\n',
+      ],
       [['x', 'https://me:secret@a.example/mcp'], 'must not hold a user name'],
       [['x', 'http://169.254.169.254/mcp'], 'address of the link'],
       [['x', 'http://[::ffff:169.254.169.254]/mcp'], 'address of the link'],

@@ -103,7 +103,7 @@ describe('adding', () => {
     [{ key_env: 'A', key_literal: 'b' }, 'usage: Give the key by --api-key-env or by --api-key, not by both.'],
     [
       { key_env: 'sk-123 456' },
-      'usage: "sk-123 456" is not the name of a variable; --api-key-env takes a name, not the key.',
+      'usage: --api-key-env takes the name of a variable (letters, digits and "_"), not the key.',
     ],
     [{ type: 'scripted', key_env: 'A' }, 'usage: A scripted backend takes no key.'],
     [{ headers: { 'a b': 'c' } }, 'usage: "a b" is not the name of a header.'],
