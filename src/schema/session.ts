@@ -34,6 +34,9 @@ export type SessionName = {
 
 /** What is on record of a call: who let it through or did not, and how long it took. */
 export const CallRecord = type({
+  /** The tool that it was, whatever the model has called it. */
+  tools: string(),
+  tool: string(),
   /** Null for a call that was refused before anybody decided. */
   decision: nullable(
     type({

@@ -56,6 +56,7 @@ function itemsOf(message: SessionMessage): readonly Item[] {
       return {
         ...emptyCall(call.id, message.run_id),
         batch: id,
+        // As the model has called it, where nobody knows which tool that was.
         tools: named ? tools : '',
         tool: named ? tool.join('.') : call.name,
         args: parsed(call.arguments),
@@ -68,8 +69,10 @@ function itemsOf(message: SessionMessage): readonly Item[] {
 /** What its events would have said of it. */
 function decided(record: SessionMessage['tool_calls'][number]['record']): Partial<CallItem> {
   if (record === undefined) return {};
-  const { decision, ask_id, verdict, state, duration_ms } = record;
+  const { tools, tool, decision, ask_id, verdict, state, duration_ms } = record;
   return {
+    tools,
+    tool,
     // Until its result comes. What goes on is shown from its events.
     ...(begun.has(state) ? { state: 'failed', error: 'outcome_unknown' } : {}),
     decision: decision === null ? null : { ...decision, rule: decision.matched_rule },

@@ -29,7 +29,8 @@ beforeAll(async () => {
           call('read_file', { path: '.ssh/id_rsa' }),
           call('read_file', { path: 'refused.txt', lines: 'x' }),
           { name: 'nowhere.look', arguments: { path: 'unknown.txt' } },
-          call('write_file', { path: 'made.txt', content: 'x\n' }),
+          // Models leave out what stands before the point.
+          { name: 'write_file', arguments: { path: 'made.txt', content: 'x\n' } },
         ],
       },
     },

@@ -380,6 +380,8 @@ describe('rows of an item', () => {
       name: 'local_shell.local_shell',
       arguments: '{"command":"ls"}',
       record: {
+        tools: 'local_shell',
+        tool: 'local_shell',
         decision: { action, matched_rule: 2, reason: 'matched_rule', detail: null, policy: 'p' },
         ask_id: action === 'allow' ? null : 'a',
         verdict: null,
