@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import type { RunDetails } from '../src/schema/run-record.ts';
+import type { RunDetails, RunSummary } from '../src/schema/run-record.ts';
 import { toWire } from '../src/schema/errors.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { callSummary } from '../src/view/call-summary.ts';
@@ -241,15 +241,40 @@ const bounds = ({ bounds: { turns, tool_calls, tokens } }: RunDetails): string =
 async function usageLines(client: RuntimeClient, state: State): Promise<readonly string[]> {
   const { tokens } = state.facts;
   const run = await newestRun(client, state);
-  const about = tokens.estimated ? 'about ' : '';
-  const session = `here      ${about}${tokens.in} tokens in, ${tokens.out} out`;
-  if (run === null) return [session];
+  const here = `here      ${tokenWords(tokens.in, tokens.out, tokens.estimated)}`;
+  if (run === null) return [here];
+  const { input_tokens, output_tokens, estimated } = run.usage;
   const waited = run.waits.reduce((sum, { waited_ms }) => sum + (waited_ms ?? 0), 0);
   return [
-    session,
-    `last run  ${run.usage.estimated ? 'about ' : ''}${run.usage.input_tokens} tokens in, ${run.usage.output_tokens} out`,
-    `time      ${runSpan(run)}, of which ${formatSpan(waited)} waited for you`,
-    `asks      ${run.waits.length}`,
-    `bounds    ${bounds(run)}`,
+    here,
+    ...(await sessionUse(client, run.session)),
+    `last run  ${tokenWords(input_tokens, output_tokens, estimated)}`,
+    `    time    ${runSpan(run)}, of which ${formatSpan(waited)} waited for you`,
+    `    asks    ${run.waits.length}`,
+    `    bounds  ${bounds(run)}`,
+  ];
+}
+
+const tokenWords = (read: number, written: number, estimated: boolean): string =>
+  `${estimated ? 'about ' : ''}${read} tokens in, ${written} out`;
+
+/** Runs of a session that are added up; more take too long for a look. */
+const mostAdded = 200;
+
+/** What the runs of the session have used in all. */
+async function sessionUse(client: RuntimeClient, session: string | null): Promise<readonly string[]> {
+  if (session === null) return [];
+  const { runs, total } = await client.listRuns({ status: null, session, limit: mostAdded });
+  const sum = (of: (run: RunSummary) => number): number => runs.reduce((all, run) => all + of(run), 0);
+  const used = tokenWords(
+    sum(({ usage }) => usage.input_tokens),
+    sum(({ usage }) => usage.output_tokens),
+    runs.some(({ usage }) => usage.estimated),
+  );
+  const which = total > runs.length ? ` (the last ${runs.length} of ${total} runs)` : ` (${plural(total, 'run')})`;
+  return [
+    `session   ${used}${which}`,
+    `    time    ${formatSpan(sum(({ duration_ms }) => duration_ms))}`,
+    `    asks    ${sum(({ asks }) => asks.length)}`,
   ];
 }

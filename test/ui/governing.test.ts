@@ -114,3 +114,27 @@ it('another policy is taken where it can be used, and what there is of it is sho
   );
   expect(chosen).toEqual(['strict']);
 });
+
+it('what is told of the use is that of the session beside that of its last run', async () => {
+  for (const text of ['one', 'two'])
+    await app.client.awaitRun({ run_id: (await app.chat(text, { session: null } as never)).run_id });
+  const { session } = await app.client.showSession({ name: null, tail: 1, tools: false });
+  const { runs } = await app.client.listRuns({ status: null, session: session.name, limit: 10 });
+  const state = readyState({
+    session: { id: session.id, name: session.name, before: null, loading: false, deleted: false },
+  });
+  const { lines } = await reportOf(
+    { what: 'usage', of: null, policy: null, turn: async () => ({}) as never },
+    app.client,
+    state,
+    0,
+  );
+  const read = runs.map(({ usage }) => usage.input_tokens);
+  expect(runs).toHaveLength(2);
+  expect(lines).toContainEqual(
+    expect.stringMatching(
+      new RegExp(`^session   about ${(read[0] ?? 0) + (read[1] ?? 0)} tokens in, \\d+ out \\(2 runs\\)$`),
+    ),
+  );
+  expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^last run  about ${read[0]} tokens in, \\d+ out$`)));
+});
