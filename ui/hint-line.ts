@@ -2,7 +2,7 @@ import { foreign, type Line, say } from '../src/view/line.ts';
 import { columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
 import { cardHints, listHints } from './approvals/card-hints.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
-import { fieldLine } from './field-line.ts';
+import { caretInView, fieldLine } from './field-line.ts';
 import { hints, type KeyMap, keyOf } from './keys/key-map.ts';
 import { activityOf, type Search, type State, openAsksOf } from './state.ts';
 
@@ -115,10 +115,8 @@ function searchLine({ editing, typing, query, hits, at }: Search, { keys, glyphs
     ? [...named(keys, 'field.accept', 'keep'), ...named(keys, 'field.close', 'back')]
     : hints(keys, [...moves, 'reading.search', 'reading.leave']);
   const shown = words.join('   ');
-  return fitLine(
-    cutLine([say(' search: ', 'accent'), ...text, say(`   ${count}`, 'accent'), say(`   ${shown}`, 'dim')], columns),
-    columns,
-  );
+  const line = [say(' search: ', 'accent'), ...text, say(`   ${count}`, 'accent'), say(`   ${shown}`, 'dim')];
+  return fitLine(cutLine(caretInView(line, columns), columns), columns);
 }
 
 const named = (keys: KeyMap, id: string, words: string): readonly string[] => {

@@ -2,7 +2,7 @@ import type { Glyphs } from '../../src/view/escape.ts';
 import type { Ask } from '../../src/schema/ask.ts';
 import { plural } from '../../src/view/format.ts';
 import { type Line, type Span, foreign, say } from '../../src/view/line.ts';
-import { fieldLine } from '../field-line.ts';
+import { caretInView, fieldLine } from '../field-line.ts';
 import { cutLine, wrapLine } from '../../src/view/wrap.ts';
 import { type KeyMap, keyOf } from '../keys/key-map.ts';
 import type { CardMode, CardState } from './card-state.ts';
@@ -69,7 +69,7 @@ function modeRows(
       );
     case 'find':
       return [
-        [say('find: ', 'accent'), ...fieldLine(mode.editing, glyphs)],
+        caretInView([say('find: ', 'accent'), ...fieldLine(mode.editing, glyphs)], inner),
         ...wrapLine([say('Enter next hit   Up former hit   Esc back', 'dim')], inner),
       ];
     case 'field':

@@ -2,6 +2,7 @@ import type { Glyphs } from '../../src/view/escape.ts';
 import { Box } from 'ink';
 import { foreign, type Line, say } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, lineColumns } from '../../src/view/wrap.ts';
+import { caretInView } from '../field-line.ts';
 import { isTooSmall, type Layout } from '../layout.ts';
 import { Rows } from '../rows.tsx';
 import type { State } from '../state.ts';
@@ -24,7 +25,11 @@ export function OverlayBox({
   const { columns } = layout;
   const { view, width, room, top, last } = placeOf(state, overlay);
   const head = view.head.length;
-  const inner = (line: Line): Line => [say('│ ', 'border'), ...fitLine(line, width - 4), say(' │', 'border')];
+  const inner = (line: Line): Line => [
+    say('│ ', 'border'),
+    ...fitLine(caretInView(line, width - 4), width - 4),
+    say(' │', 'border'),
+  ];
   const shown = view.body.slice(top, top + room);
   const { glyphs } = theme;
   const doing = view.foot.filter((word) => last > 0 || view.scrolls?.includes(word) !== true);
