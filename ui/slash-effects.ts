@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { toWire } from '../src/schema/errors.ts';
+import { RuntimeError, toWire } from '../src/schema/errors.ts';
+import { quote } from '../src/text/quote.ts';
 import { plural } from '../src/view/format.ts';
 import { commandsStay, mostLookedThrough, newestToUndo, noFiles, stayed, undoText } from '../src/view/undo-text.ts';
 import { filePageBytes as most_bytes, sessionFile } from '../src/view/session-file.ts';
@@ -88,11 +89,14 @@ export function createSlashEffects(deps: SlashDeps): {
       const known = (await client.listChains({})).find((row) => row.name === name || row.id === name);
       // A path that is typed is consent to what lies there; a name is the project's own (11 §4).
       if (known?.trust === 'untrusted')
-        return say(`chain ${known.name} is not trusted: reins trust add ${known.path}`, true);
+        throw new RuntimeError(
+          'not_trusted',
+          `chain ${known.name} is not trusted: reins trust add ${quote(known.path ?? '')}`,
+        );
       const { id, sha256 } = await client.showChain({ name: known?.name ?? name });
       link.choose(known === undefined ? { chain_path: name } : { chain_path: null, chain_name: known.name });
       const where = known?.path ?? known?.source ?? name;
-      say(`chain ${id} (${where}) · sha256 ${sha256.slice(0, 8)}, from the next turn on`, false);
+      say(`chain ${id} from the next turn on · sha256 ${sha256.slice(0, 8)} · ${where}`, false);
     },
     theme: async ({ name, save }) => {
       deps.setTheme(name);

@@ -52,11 +52,11 @@ async function chosen(
 
 it('a chain is chosen by its name wherever it stands, and by a path', async () => {
   const shipped = await chosen('default-run-chain');
-  expect(shipped.said).toMatch(/^chain chain-run \(builtin\) · sha256 [0-9a-f]{8}, from the next turn on$/);
+  expect(shipped.said).toMatch(/^chain chain-run from the next turn on · sha256 [0-9a-f]{8} · builtin$/);
   expect(shipped.turn).toEqual({ chain_path: null, chain_name: 'default-run-chain' });
   // The one that was chosen last holds, in either way.
   const own = await chosen('default-run-chain', join(app.place.workspace, 'own.json'));
-  expect(own.said).toMatch(/^chain own \(.*own\.json\) · sha256 [0-9a-f]{8}, from the next turn on$/);
+  expect(own.said).toMatch(/^chain own from the next turn on · sha256 [0-9a-f]{8} · .*own\.json$/);
   expect(own.turn).toEqual({ chain_path: join(app.place.workspace, 'own.json') });
   expect((await chosen('nothing')).said).toBe('There is no chain "nothing".');
 });
