@@ -134,6 +134,8 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       instance_id: instanceId,
       tenant_id: tenant,
       workspace: workspace.root,
+      data_dir: workspace.dataDirExists ? workspace.dataDir : null,
+      database: workspace.dbPath,
       policy_schema_version: policySchemaVersion,
     }),
     ...createSessionRoutes({

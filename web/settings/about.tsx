@@ -13,20 +13,22 @@ export function About() {
             {[
               ['Version', about.version],
               ['Workspace', about.workspace],
-              ['Database', `${about.instance_id}, layout ${about.schema_version}`],
+              ['Data directory', about.data_dir ?? 'none'],
+              ['Database', about.database],
+              ['Its id', `${about.instance_id}, layout ${about.schema_version}`],
               ['Tenant', about.tenant_id],
               ['API', String(about.api_version)],
               ['Policy format', String(about.policy_schema_version)],
             ].map(([label, value]) => (
               <div className="facts-row" key={label}>
                 <dt>{label}</dt>
-                <dd className="mono">{value}</dd>
+                <dd className="mono wrap">{value}</dd>
               </div>
             ))}
           </dl>
           <p className="small muted">
             Reins is licensed under the Apache License 2.0. The packages it is built from keep their own licences, which
-            are in the package beside their code. <code>reins doctor</code> names the files of this workspace.
+            are in the package beside their code.
           </p>
         </div>
       )}

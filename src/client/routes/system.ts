@@ -46,6 +46,10 @@ export const systemRoutes = {
         instance_id: string(),
         tenant_id: string(),
         workspace: string(),
+        /** Null where the workspace has none. */
+        data_dir: nullable(string()),
+        /** Its file. */
+        database: string(),
         policy_schema_version: number(),
       }),
     ),
