@@ -27,6 +27,18 @@ afterAll(async () => {
 const setting = async (key: 'default-model' | 'default-provider') =>
   (await world.served.client.getConfigItem({ key })).value;
 
+it('counts no models of a backend that a run has found and nobody has asked for its list', async () => {
+  const { app, client, run } = world.served;
+  await app.client.awaitRun({ run_id: await run() });
+  // What was found before is looked at anew.
+  await client.putConfigItem({ key: 'default-model', value: 'm' });
+  const page = await world.open('/backends');
+  const card = page.getByRole('listitem').filter({ hasText: 'scripted' }).first();
+  await card.getByText('reachable when it was last used; not asked for its models').waitFor();
+  await page.goto(`${world.served.url}/setup`);
+  await page.getByText('reachable when it was last used; not asked for its models').first().waitFor();
+});
+
 it('makes a model the default at the backend that was meant, though another one serves its name', async () => {
   const page = await world.open('/models');
   const starred = page.getByRole('row').filter({ hasText: '(default)' });
@@ -39,18 +51,6 @@ it('makes a model the default at the backend that was meant, though another one 
   expect([await setting('default-model'), await setting('default-provider')]).toEqual(['m', 'openai-compatible']);
   await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
   expect(world.problems).toEqual([]);
-});
-
-it('counts no models of a backend that a run has found and nobody has asked for its list', async () => {
-  const { app, client, run } = world.served;
-  await app.client.awaitRun({ run_id: await run() });
-  // What was found before is looked at anew.
-  await client.putConfigItem({ key: 'default-model', value: 'm' });
-  const page = await world.open('/backends');
-  const card = page.getByRole('listitem').filter({ hasText: 'scripted' }).first();
-  await card.getByText('reachable when it was last used; not asked for its models').waitFor();
-  await page.goto(`${world.served.url}/setup`);
-  await page.getByText('reachable when it was last used; not asked for its models').first().waitFor();
 });
 
 it('registers a tool server that wants a sign-in, and changes what it asks for and nothing else', async () => {
@@ -121,5 +121,41 @@ it('names a login whose program does not say what it is', async () => {
   );
   const page = await world.open('/settings/sessions');
   await page.getByText('a program without a name').first().waitFor();
+  expect(world.problems).toEqual([]);
+});
+
+it('names the directory and the database that it works on, on a narrow phone too', async () => {
+  const page = await world.open('/settings/about', { viewport: { width: 320, height: 640 } });
+  const { data_dir, database } = await world.served.client.getVersion({});
+  await page.getByText(database, { exact: true }).waitFor();
+  await page.getByText(data_dir ?? 'none', { exact: true }).waitFor();
+  expect(database).toMatch(/\.db$/);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  expect(world.problems).toEqual([]);
+});
+
+it('says the gravest first, on the page of the set-up and above every other', async () => {
+  const { client } = world.served;
+  await client.deleteConfigItem({ key: 'default-provider' });
+  await client.putConfigItem({ key: 'default-model', value: 'none-such' });
+  const { issues } = await client.refreshSetupStatus({});
+  const severities = issues.map(({ severity }) => severity);
+  expect(severities.indexOf('warning')).toBeLessThan(severities.indexOf('error'));
+  const page = await world.open('/setup');
+  const shown = page.getByRole('list', { name: 'Issues' }).getByRole('listitem').locator('.tag');
+  await shown.first().waitFor();
+  // What is only told may stand before them: without a project nothing else is to be done first.
+  expect((await shown.allTextContents()).filter((severity) => severity !== 'info')).toEqual(
+    ['error', 'warning'].flatMap((severity) => severities.filter((each) => each === severity)),
+  );
+  // The new password ends every other login, so this test is the last one.
+  const status = await page.evaluate(`fetch('/api/auth/change-password', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ current_password: 'admin', new_password: 'seven quiet herons' }),
+  }).then(({ status }) => status)`);
+  expect(status).toBe(200);
+  await page.goto(`${world.served.url}/runs`);
+  await page.locator('.strip', { hasText: '"none-such"' }).waitFor();
   expect(world.problems).toEqual([]);
 });

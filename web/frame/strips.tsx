@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
+import { gravestFirst } from '../../src/view/issue-order.ts';
 import { connection } from '../data/client.ts';
 import { pathOfFile } from '../data/document-path.ts';
 import { useStore } from '../data/store.ts';
@@ -18,10 +19,8 @@ export function Strips() {
   const { at } = useStore(session);
   const me = useData('me', () => auth.me());
   const [dismissed, dismiss] = useState('');
-  const codes = (setup.value?.issues ?? [])
-    .filter(({ severity }) => severity !== 'info')
-    .map(({ code }) => code)
-    .join(' ');
+  const issues = (setup.value?.issues ?? []).filter(({ severity }) => severity !== 'info');
+  const codes = issues.map(({ code }) => code).join(' ');
 
   // Where the login has ended the server was heard, and the form over the page says what is to be done.
   if (line.state === 'lost' && at === 'in') return <Lost retryAt={line.retryAt} />;
@@ -49,7 +48,7 @@ export function Strips() {
     );
   }
   if (codes === '' || codes === dismissed) return null;
-  const [gravest] = (setup.value?.issues ?? []).filter(({ severity }) => severity !== 'info');
+  const [gravest] = gravestFirst(issues);
   const more = codes.split(' ').length - 1;
   return (
     <Strip
@@ -59,7 +58,7 @@ export function Strips() {
         </Button>
       }
     >
-      {gravest?.message} {gravest?.code === 'runs_interrupted' ? <ToRest subject={gravest.subject} /> : null}
+      {gravest?.message} {gravest?.code === 'runs_interrupted' ? <ToRest subject={gravest.subject} /> : null}{' '}
       {gravest?.code === 'runs_interrupted' && more === 0 ? null : (
         <Link href="/setup">{more === 0 ? 'Set-up' : `Set-up, and ${more} more`}</Link>
       )}

@@ -2,6 +2,7 @@ import { Link, useLocation } from 'wouter';
 import type { SetupStatus } from '../../src/schema/registry.ts';
 import type { Known } from '../../src/schema/shape.ts';
 import { plural, tellTimes } from '../../src/view/format.ts';
+import { gravestFirst } from '../../src/view/issue-order.ts';
 import { knowsModels, modelsNotAsked } from '../../src/view/known-models.ts';
 import { client } from '../data/client.ts';
 import { leadOn } from '../data/lead-on.ts';
@@ -151,7 +152,7 @@ function Issues({ status: { issues } }: { readonly status: Status }) {
   if (issues.length === 0) return <p className="muted">No check found a fault.</p>;
   return (
     <ul className="cards" aria-label="Issues">
-      {issues.map(({ code, severity, message, cliCommand, fixPath, subject }) => (
+      {gravestFirst(issues).map(({ code, severity, message, cliCommand, fixPath, subject }) => (
         <li key={`${code} ${subject ?? ''}`} className="panel stack tight">
           <div className="row">
             <span className={`tag ${looks[severity]}`}>{severity}</span>

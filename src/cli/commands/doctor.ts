@@ -5,6 +5,7 @@ import type { BackendCheck, DoctorReport, SetupIssue } from '../../schema/regist
 import type { SourceCheck } from '../../schema/tool-sources.ts';
 import { formatBytes, plural, tellTimes } from '../../view/format.ts';
 import { instructionsLine } from '../../view/instructions-line.ts';
+import { gravestFirst } from '../../view/issue-order.ts';
 import { knowsModels, modelsNotAsked } from '../../view/known-models.ts';
 import type { Context, Handler } from '../context.ts';
 import { writeWhole } from '../write-file.ts';
@@ -91,7 +92,7 @@ function lines(report: DoctorReport, tell: (sentence: string) => string, placed:
     ...report.toolSources.flatMap(sourceLines),
     ...(status.issues.length === 0
       ? ['All checks passed.']
-      : ['Issues', ...inOrder(status.issues).flatMap((issue) => issueLines(issue, tell, placed))]),
+      : ['Issues', ...gravestFirst(status.issues).flatMap((issue) => issueLines(issue, tell, placed))]),
   ];
 }
 
@@ -132,16 +133,6 @@ function sourceLines({ kind, name, place, state, tools, latencyMs, error }: Sour
   if (state === 'pending') return [head, '    not asked yet'];
   if (state === 'error') return [head, `    error: ${error ?? 'no answer'}`];
   return [head, `    reachable, ${plural(tools, 'tool')}${latencyMs === null ? '' : `, ${Math.round(latencyMs)} ms`}`];
-}
-
-/**
- * Errors first, then by the order of the codes (06 §15). One step goes before all: without a project the other commands
- * would write to the user's own database, and the project that is made afterwards has another (06 §5.3).
- */
-function inOrder(issues: readonly SetupIssue[]): readonly SetupIssue[] {
-  const rank = (issue: SetupIssue) =>
-    issue.code === 'no_project' ? -1 : ['error', 'warning', 'info'].indexOf(issue.severity);
-  return [...issues].sort((one, other) => rank(one) - rank(other));
 }
 
 const issueLines = (issue: SetupIssue, tell: (sentence: string) => string, placed: Placed): readonly string[] => [
