@@ -55,6 +55,17 @@ it('says of a run that could not go on why not, and which attempt that was; its 
   expect(world.problems).toEqual([]);
 }, 60_000);
 
+it('tells what the run is about whose process was killed while it waited', async () => {
+  const { app, client } = world.served;
+  const { run_id } = await app.start({ input: { type: 'string', value: 'Write it once more' }, on_ask: 'suspend' });
+  await app.client.awaitRun({ run_id });
+  app.change(`UPDATE runs SET status = 'interrupted' WHERE id = '${run_id}'`);
+  const page = await world.open('/approvals');
+  await page.locator('.group-head').getByText('Write it once more').waitFor();
+  await client.endRun({ id: run_id });
+  expect(world.problems).toEqual([]);
+});
+
 it('leads from the strip about a run that rests to where it is resumed', async () => {
   await world.served.client.abandonSession({ session: 'default' });
   await rested();

@@ -1,6 +1,7 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react';
 import { useHistoryState } from 'wouter/use-browser-location';
 import type { RunRecord } from '../../src/schema/run-record.ts';
+import { formatCount } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useStore } from '../data/store.ts';
 import { useAction, useData } from '../data/use-data.ts';
@@ -150,7 +151,7 @@ export function Composer({
         <div className="row">
           {bytes > (mostBytes * 7) / 8 ? (
             <span className={`small ${bytes > mostBytes ? 'fault' : 'muted'}`}>
-              {bytes} of {mostBytes} bytes
+              {formatCount(bytes)} of {formatCount(mostBytes)} bytes
             </span>
           ) : null}
           {chat.runId === null ? (

@@ -164,7 +164,8 @@ function Pending({ filter }: { readonly filter: string }) {
 /** What was asked of the runs that ask: their ids tell nobody apart. */
 async function askingInputs(): Promise<ReadonlyMap<string, string>> {
   const pages = await Promise.all(
-    (['waiting', 'suspended'] as const).map((status) => client.pageRuns({ status, limit: 200 })),
+    // The process of an interrupted one was killed while it waited.
+    (['waiting', 'suspended', 'interrupted'] as const).map((status) => client.pageRuns({ status, limit: 200 })),
   );
   return new Map(pages.flatMap(({ items }) => items.map(({ id, input }) => [id, clip(input)] as const)));
 }
