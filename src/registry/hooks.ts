@@ -14,6 +14,7 @@ import { createHookListing, type HookListingDeps, sourceOf } from './hook-listin
 import { openHook } from './hook-tools.ts';
 import { hookView, offeredTools } from './hook-view.ts';
 import type { RecordChange } from './ports.ts';
+import { lookedAt } from './source-checks.ts';
 import { checkSourceName } from './source-names.ts';
 
 export type HooksDeps = HookListingDeps & {
@@ -165,25 +166,26 @@ export function createHooks(deps: HooksDeps) {
     /** Every service for `doctor`, asked at the same time; `ask` null: as it was last known. Never rejects. */
     check: (ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]> =>
       Promise.all(
-        rows.list().map(async (row): Promise<SourceCheck> => {
-          const started = performance.now();
-          const source = sourceOf(row);
-          const looked = ask === null ? null : await listing.look(row, { whole: false, by: 'first_use', ...ask });
-          const failure = looked !== null && 'failure' in looked ? looked.failure : null;
-          const known = pins.known(source).tools.length;
-          // As it was when it was asked last: its description has been read since.
-          const kept = row.last_error !== null ? 'error' : known > 0 ? 'ready' : 'pending';
-          return {
-            kind: 'hook',
-            name: row.name,
-            place: row.url,
-            state: looked === null ? kept : failure === null ? 'ready' : 'error',
-            tools: known,
-            waiting: pins.drift(source).map(({ tool }) => tool),
-            latencyMs: looked === null || failure !== null ? null : performance.now() - started,
-            errorClass: failure?.error ?? null,
-            error: failure?.message ?? (looked === null ? row.last_error : null),
-          };
+        rows.list().map((row) => {
+          const about = { kind: 'hook', name: row.name, place: row.url } as const;
+          return lookedAt(about, async () => {
+            const started = performance.now();
+            const source = sourceOf(row);
+            const looked = ask === null ? null : await listing.look(row, { whole: false, by: 'first_use', ...ask });
+            const failure = looked !== null && 'failure' in looked ? looked.failure : null;
+            const known = pins.known(source).tools.length;
+            // As it was when it was asked last: its description has been read since.
+            const kept = row.last_error !== null ? 'error' : known > 0 ? 'ready' : 'pending';
+            return {
+              ...about,
+              state: looked === null ? kept : failure === null ? 'ready' : 'error',
+              tools: known,
+              waiting: pins.drift(source).map(({ tool }) => tool),
+              latencyMs: looked === null || failure !== null ? null : performance.now() - started,
+              errorClass: failure?.error ?? null,
+              error: failure?.message ?? (looked === null ? row.last_error : null),
+            };
+          });
         }),
       ),
   };

@@ -24,6 +24,7 @@ import type { ListedTool, Pins } from './pins.ts';
 import type { RecordChange } from './ports.ts';
 import type { Secrets } from './secrets.ts';
 import type { DiffPort } from './drift-view.ts';
+import { lookedAt } from './source-checks.ts';
 import { checkSourceName } from './source-names.ts';
 
 export type McpServersDeps = {
@@ -126,7 +127,7 @@ export function createMcpServers(deps: McpServersDeps) {
     return {
       kind: 'mcp',
       name: row.name,
-      place: row.url ?? row.command ?? '',
+      place: placeOf(row),
       state: failed !== null || change !== null ? 'error' : seen === null ? 'pending' : 'ready',
       tools: server.tools.length,
       waiting: server.drift.map(({ tool }) => tool),
@@ -247,13 +248,20 @@ export function createMcpServers(deps: McpServersDeps) {
 
     /** How each server is found by `doctor`; without `ask` as it was last known. Never rejects. */
     check: (ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]> =>
-      Promise.all(all().map((row) => sourceCheck(row, ask))),
+      Promise.all(
+        all().map((row) => {
+          const about = { kind: 'mcp', name: row.name, place: placeOf(row) } as const;
+          return lookedAt(about, () => sourceCheck(row, ask));
+        }),
+      ),
 
     find,
   };
 }
 
 export type McpServers = ReturnType<typeof createMcpServers>;
+
+const placeOf = (row: ToolServerRow): string => row.url ?? row.command ?? '';
 
 /** Characters of the instructions of a server that are kept for people. */
 const mostInstructions = 16_384;

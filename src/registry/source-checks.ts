@@ -1,3 +1,4 @@
+import { RuntimeError } from '../schema/errors.ts';
 import type { SetupIssue } from '../schema/registry.ts';
 import type { SourceCheck } from '../schema/tool-sources.ts';
 import { quote } from '../text/quote.ts';
@@ -5,6 +6,23 @@ import { issue } from './issue.ts';
 
 /** What `doctor` says of hooks and tool servers (06 §15). */
 export const sourceIssues = (checks: readonly SourceCheck[]): readonly SetupIssue[] => checks.flatMap(issuesOf);
+
+/** Of a database that takes no writes, or that another process holds. */
+const unnoted: ReadonlySet<string> = new Set(['config_invalid', 'storage', 'database_busy']);
+
+/** One look. Where what was found cannot be noted, that is said of it, and all the rest is shown (11 §2.12). */
+export async function lookedAt(
+  about: Pick<SourceCheck, 'kind' | 'name' | 'place'>,
+  look: () => Promise<SourceCheck>,
+): Promise<SourceCheck> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof RuntimeError) || !unnoted.has(error.code)) throw error;
+    const { code: errorClass, message } = error;
+    return { ...about, state: 'error', tools: 0, waiting: [], latencyMs: null, errorClass, error: message };
+  }
+}
 
 function issuesOf(check: SourceCheck): SetupIssue[] {
   const { kind, name, waiting, errorClass } = check;

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import { busy, isBusy, storeError } from './failure.ts';
+import { busy, isBusy, isUnwritable, storeError } from './failure.ts';
 import { type Handle, pragmaOf } from './handle.ts';
 import type { Sql, SqlValue } from './sql.ts';
 import type { StillThere } from './still-there.ts';
@@ -145,9 +145,15 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
         return true;
       }
       setDurability('normal');
-      if (!beginNow()) return false;
-      within(body);
-      return true;
+      try {
+        if (!beginNow()) return false;
+        within(body);
+        return true;
+      } catch (error) {
+        // Who only looks, such as `doctor`, goes on where nothing can be noted.
+        if (isUnwritable(error)) return false;
+        throw error;
+      }
     },
 
     dataVersion: () => attempt(() => pragmaOf(handle, 'data_version')),

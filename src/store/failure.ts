@@ -37,6 +37,10 @@ export function storeError(error: unknown, path: string): unknown {
 /** Another connection holds the lock. */
 export const isBusy = (error: unknown): boolean => codeOf(error)?.startsWith('SQLITE_BUSY') === true;
 
+/** What `storeError` made of a file that takes no writes: it is read-only, or its disk is full or fails. */
+export const isUnwritable = (error: unknown): boolean =>
+  error instanceof RuntimeError && /^SQLITE_(READONLY|CANTOPEN|PERM|FULL|IOERR)/.test(codeOf(error.cause) ?? '');
+
 /** Does a write that needs a name of its own. @throws what `taken` makes of the failure when another has that name */
 export function orTaken<T>(taken: (cause: unknown) => RuntimeError, write: () => T): T {
   try {

@@ -19,7 +19,8 @@ export type Sql = {
   write<T>(durability: 'full' | 'normal', body: () => T): T;
   /**
    * A `normal` transaction of what may as well be lost, such as a cache: does not wait for another process's lock.
-   * @returns false when there was one and nothing was written. @throws as `write`, database_busy excepted.
+   * @returns false when there was one, or the file takes no writes (read-only, full disk), and nothing was written.
+   * @throws RuntimeError database_damaged, database_newer
    */
   writeNow(body: () => void): boolean;
   /** Moves when another connection has committed (PRAGMA data_version, 4 µs). */

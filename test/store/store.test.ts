@@ -598,6 +598,20 @@ describe('write', () => {
     two.close();
   });
 
+  it('loses what may be lost where the file takes no writes, and says so of everything else', async () => {
+    (await openIn(temp)).close();
+    const only = await openIn(temp, { mode: 'read' });
+    expect(only.sql.writeNow(() => only.sql.run(put('lost')))).toBe(false);
+    expect(() => only.sql.write('normal', () => only.sql.run(put('a')))).toThrow('cannot be opened for writing');
+    only.close();
+    const full = await openIn(temp);
+    full.sql.get('PRAGMA max_page_count = 1');
+    const much = 'x'.repeat(100_000);
+    expect(full.sql.writeNow(() => full.sql.run(put(much)))).toBe(false);
+    expect(full.sql.get('SELECT count(*) AS n FROM kv')).toEqual({ n: 0 });
+    full.close();
+  });
+
   it('writes what may be lost at once or not at all', async () => {
     const one = await openIn(temp, { busyTimeoutMs: 60_000 });
     const two = await openIn(temp);
