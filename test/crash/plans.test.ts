@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addScript, createProject, tester, type World } from '../cli/world.ts';
-import { asks, executor, reply, summariser, summary } from '../plans/support.ts';
+import { asks, executor, explorer, plans, reply, summariser, summary } from '../plans/support.ts';
 import { startCli } from '../support/run-cli.ts';
 import { expectSound, madeCalls, rows } from './support.ts';
 
@@ -220,3 +220,39 @@ test('a plan of eight steps that asks, fails, and is killed on its way, from sev
   expect(rows(world, 'SELECT DISTINCT status FROM plan_steps')).toEqual([{ status: 'completed' }]);
   expectSound(world);
 }, 60_000);
+
+test.each([
+  [
+    'plan_new',
+    ['new', 'all of it'],
+    '["part 1","part 2"]\n',
+    'no plan was made of these steps; reins plan new --from <file> takes them\n',
+  ],
+  [
+    'plan_replan',
+    ['replan', 'do less'],
+    '["part 1","part 2"]\n',
+    /^the plan all-of-it-\w+ is as it was; reins plan replan plans it anew\n$/,
+  ],
+  ['plan_explore', ['explore'], 'A shell script.\n', 'nothing was kept of this; reins plan explore looks again\n'],
+] as const)(
+  'a run of kind %s that outlives its process says that nothing was made of it',
+  async (kind, words, text, said) => {
+    await createPlan(2, [plans(['part 1', 'part 2']), reply('A shell script.', explorer)]);
+    const before = steps();
+    const killed = await world.run(['plan', ...words, ...tester], {
+      environment: { REINS_FAIL_POINT: 'after message' },
+    });
+    expect(killed.signal).toBe('SIGKILL');
+    const [run] = rows(world, `SELECT id FROM runs WHERE kind = '${kind}'`);
+    const resumed = await world.run(['state', 'resume', String(run?.['id'])]);
+    expect([resumed.code, resumed.stdout]).toEqual([0, text]);
+    expect(resumed.stderr).toMatch(said);
+    expect([rows(world, 'SELECT count(*) AS n FROM plans'), steps()]).toEqual([[{ n: 1 }], before]);
+    // What was printed is what the command that is named takes.
+    if (kind !== 'plan_new') return;
+    const path = world.write('../answer.json', resumed.stdout);
+    expect((await plan('new', 'all of it', '--from', path)).code).toBe(0);
+    expect(rows(world, 'SELECT count(*) AS n FROM plans')).toEqual([{ n: 2 }]);
+  },
+);

@@ -1,4 +1,5 @@
-import type { Handler } from '../context.ts';
+import type { RuntimeClient } from '../../client/operations.ts';
+import type { Context, Handler } from '../context.ts';
 import { followRun } from '../follow.ts';
 import { resolveOnAsk, resolveTimeout } from '../start-run.ts';
 
@@ -13,7 +14,17 @@ const resume: Handler = async (context) => {
     on_ask: onAsk,
     timeout_ms: await resolveTimeout(context, client),
   });
-  return followRun(context, client, started, { onAsk });
+  const exit = await followRun(context, client, started, { onAsk });
+  if (exit === 0) await sayWhatIsLeft(context, client, started.run_id);
+  return exit;
 };
+
+/** What a run of a planner or explorer was for was to be made of its answer by the process that is gone (07 §4.4). */
+async function sayWhatIsLeft(context: Context, client: RuntimeClient, run_id: string): Promise<void> {
+  const { kind, plan } = await client.showRun({ run_id });
+  if (kind === 'plan_new') context.hint('no plan was made of these steps; reins plan new --from <file> takes them');
+  if (kind === 'plan_replan') context.hint(`the plan ${plan ?? ''} is as it was; reins plan replan plans it anew`);
+  if (kind === 'plan_explore') context.hint('nothing was kept of this; reins plan explore looks again');
+}
 
 export const handlers = { resume };
