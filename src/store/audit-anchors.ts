@@ -6,6 +6,7 @@ import {
   fstatSync,
   openSync,
   readFileSync,
+  readSync,
   realpathSync,
   statSync,
   writeSync,
@@ -156,7 +157,7 @@ function append(path: string, line: string): boolean {
   const descriptor = openSync(
     path,
     // What has taken the name and is no file (a FIFO) must not hold the program up.
-    constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     0o600,
   );
   try {
@@ -164,11 +165,18 @@ function append(path: string, line: string): boolean {
     if (!stats.isFile()) return false;
     // A umask may have taken what its owner needs to read it again.
     if ((stats.mode & 0o777) !== 0o600) fchmodSync(descriptor, 0o600);
-    writeSync(descriptor, line);
+    // Behind a line that a full disk or a loss of power has cut, this one would be a part of it.
+    const bytes = Buffer.from(endsCut(descriptor, stats.size) ? `\n${line}` : line);
+    for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
     return true;
   } finally {
     closeSync(descriptor);
   }
+}
+
+function endsCut(descriptor: number, size: number): boolean {
+  const last = Buffer.alloc(1);
+  return size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last.toString() !== '\n';
 }
 
 function linesOf(path: string): readonly string[] {

@@ -231,6 +231,17 @@ describe('the changes of a run', () => {
     }
   });
 
+  it('are kept behind a line and a content that were cut', () => {
+    note('a.txt', 'one', 'two');
+    appendFileSync(join(directory(), 'run_1', 'changes'), '{"call_id":"call_2","pa');
+    // What a process has left that was killed while it kept the content.
+    writeFileSync(join(directory(), 'run_1', `${sha256('three')}.before`), 'th', { mode: 0o600 });
+    note('b.txt', 'three', 'four');
+    const own = [change('a.txt', 'one', 'two'), change('b.txt', 'three', 'four')];
+    expect(kept().changes('run_1')).toEqual(own.map((one) => ({ ...one, proved: true })));
+    expect(kept().kept('run_1', sha256('three'))?.toString()).toBe('three');
+  });
+
   it('are believed only as this program has noted them, of this run and on this machine', async () => {
     for (const name of ['a.txt', 'b.txt', 'c.txt']) writeFileSync(at(name), 'two');
     note('a.txt', 'one', 'two');

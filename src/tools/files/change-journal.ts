@@ -1,5 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { assign, is, object, optional, string } from 'superstruct';
 import { FileChange } from '../../schema/file-change.ts';
@@ -71,6 +81,8 @@ export type KeptChanges = ReturnType<typeof createChangeJournal>;
 const keptName = (sha256: string | null): string => `${sha256 ?? ''}.before`;
 
 function keep(path: string, bytes: Uint8Array): void {
+  // A part is what a process has left that was killed while it kept this.
+  if (lstatSync(path, { throwIfNoEntry: false })?.size !== bytes.length) rmSync(path, { force: true });
   const fd = openNew(path);
   // The same content was kept for another call.
   if (fd === null) return;
@@ -84,15 +96,21 @@ function keep(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** In one write, so that a line is there whole or cut at its end. */
+/** In one write, so that a line is there whole or cut at its end; behind one that was cut, the next begins anew. */
 function append(path: string, line: string): void {
-  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
-  const fd = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const fd = openSync(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
   try {
-    writeSync(fd, line);
+    writeSync(fd, endsCut(fd) ? `\n${line}` : line);
   } finally {
     closeSync(fd);
   }
+}
+
+function endsCut(fd: number): boolean {
+  const { size } = fstatSync(fd);
+  const last = Buffer.alloc(1);
+  return size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last.toString() !== '\n';
 }
 
 const macOf = (key: Uint8Array, runId: string, change: FileChange): string =>
