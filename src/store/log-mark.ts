@@ -81,8 +81,10 @@ function writeMark(path: string, mark: string): void {
     // Not waited for: a loss of power before it ends leaves a log that a person is asked about, and nothing worse.
     fsync(descriptor, () => close(descriptor));
   } catch (error) {
-    const code = codeOf(error) === 'ELOOP' ? 'config_invalid' : writeFault(error);
-    throw new RuntimeError(code, `The file ${path} cannot be written: ${systemReason(error)}.`, {
+    const isLink = codeOf(error) === 'ELOOP';
+    const code = isLink ? 'config_invalid' : writeFault(error);
+    const why = isLink ? 'it is a symbolic link' : systemReason(error);
+    throw new RuntimeError(code, `The file ${path} cannot be written: ${why}.`, {
       cause: error,
       hints: [lookAt(error, dirname(path), path)],
     });

@@ -348,6 +348,17 @@ describe('opening an existing database', () => {
     });
   });
 
+  it('writes no mark through a link', async () => {
+    const path = await made();
+    rmSync(`${path}-mark`);
+    symlinkSync(join(temp.dir, 'nothing'), `${path}-mark`);
+    await expect(openIn(temp)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `The file ${path}-mark cannot be written: it is a symbolic link.`,
+    });
+    expect(existsSync(join(temp.dir, 'nothing'))).toBe(false);
+  });
+
   it('refuses a machine key that others can read, with the chmod line', async () => {
     const path = await made();
     const key = join(temp.home, 'machine.key');
