@@ -41,14 +41,16 @@ export const UnreadableDocument = ({
   readonly onRetry: () => void;
 }) => (
   <Page title={file}>
-    <div className="note danger stack tight start" role="alert">
+    <div className="note danger stack tight" role="alert">
       <p className="wrap">
         This file cannot be read: <Safe text={read.findings.map(({ message }) => message).join('; ')} />. What is in it
         stays as it is.
       </p>
-      <Button size="small" onClick={onRetry}>
-        Try again
-      </Button>
+      <div className="row">
+        <Button size="small" onClick={onRetry}>
+          Try again
+        </Button>
+      </div>
     </div>
   </Page>
 );
