@@ -79,11 +79,11 @@ test('a plan is made, its steps go one after the other, and auto goes on after a
   await pane.saw('Planner tester   Executor tester');
 });
 
-test('a step is interrupted and skipped, a plan is replanned, and a step of another process is only looked at', async () => {
+/** A plan of two steps, of which the first has begun and goes on until it is stopped. @param turns tried before its own */
+async function begunFirst(...turns: readonly unknown[]): Promise<CliTerminal> {
   await addScript(world, [
-    reply('["polish"]', { ...planner, last_user: { contains: 'end it' } }),
+    ...turns,
     plans(['first', 'second']),
-    { match: { ...executor, last_user: { contains: 'polish' } }, reply: { hang: true } },
     { match: { ...executor, last_user: { contains: '(1 of 2)' } }, reply: { hang: true } },
     ...done,
   ]);
@@ -92,6 +92,14 @@ test('a step is interrupted and skipped, a plan is replanned, and a step of anot
   await pane.saw('[ ] 1. first');
   pane.type('n');
   await pane.saw('[>] 1. first');
+  return pane;
+}
+
+test('a step is interrupted and skipped, a plan is replanned, and a step of another process is only looked at', async () => {
+  const pane = await begunFirst(reply('["polish"]', { ...planner, last_user: { contains: 'end it' } }), {
+    match: { ...executor, last_user: { contains: 'polish' } },
+    reply: { hang: true },
+  });
   pane.type('\u0003');
   await pane.saw('step 1 was interrupted; it is pending again');
   pane.type('s');
@@ -113,16 +121,7 @@ test('a step is interrupted and skipped, a plan is replanned, and a step of anot
 });
 
 test('whoever leaves while a step works is told how it goes on', async () => {
-  await addScript(world, [
-    plans(['first', 'second']),
-    { match: { ...executor, last_user: { contains: '(1 of 2)' } }, reply: { hang: true } },
-    ...done,
-  ]);
-  await world.run(['plan', 'new', 'ship', ...tester]);
-  const pane = await open(80, 24);
-  await pane.saw('[ ] 1. first');
-  pane.type('n');
-  await pane.saw('[>] 1. first');
+  const pane = await begunFirst();
   pane.type('\u0018\u0003');
   await pane.saw('A run is going on');
   pane.type('s');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { says } from '../support/scripted-app.ts';
 import { type Service, startService } from '../support/service.ts';
-import { axeFaults, type WebWorld, webWorld } from './world.ts';
+import { axeFaults, choosePassword, type WebWorld, webWorld } from './world.ts';
 
 /** What is registered, and what is used where nothing is named: the browser says and sets the same as the terminal. */
 
@@ -149,12 +149,7 @@ it('says the gravest first, on the page of the set-up and above every other', as
     ['error', 'warning'].flatMap((severity) => severities.filter((each) => each === severity)),
   );
   // The new password ends every other login, so this test is the last one.
-  const status = await page.evaluate(`fetch('/api/auth/change-password', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ current_password: 'admin', new_password: 'seven quiet herons' }),
-  }).then(({ status }) => status)`);
-  expect(status).toBe(200);
+  expect(await choosePassword(page)).toBe(200);
   await page.goto(`${world.served.url}/runs`);
   await page.locator('.strip', { hasText: '"none-such"' }).waitFor();
   expect(world.problems).toEqual([]);

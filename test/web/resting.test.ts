@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, calls, says } from '../support/scripted-app.ts';
-import { type WebWorld, webWorld } from './world.ts';
+import { choosePassword, type WebWorld, webWorld } from './world.ts';
 
 let world: WebWorld;
 beforeAll(async () => {
@@ -72,12 +72,7 @@ it('leads from the strip about a run that rests to where it is resumed', async (
   const page = await world.open('/runs');
   // What is graver is said first. The new password ends every other login, so this test is the last one.
   await page.getByText('No password is set').waitFor();
-  const status = await page.evaluate(`fetch('/api/auth/change-password', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ current_password: 'admin', new_password: 'seven quiet herons' }),
-  }).then(({ status }) => status)`);
-  expect(status).toBe(200);
+  expect(await choosePassword(page)).toBe(200);
   await page.reload();
   const strip = page.locator('.strip', { hasText: '1 run rests and can be continued.' });
   await strip.getByRole('link', { name: 'Go to the run' }).waitFor();
